@@ -1,0 +1,82 @@
+"""Sentences as padded tensors, with what is real and what is special kept beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """One side of a batch.
+
+    Args:
+        ids: token ids, padded on the right  # [batch, token]
+        real: True where a token is not padding  # [batch, token]
+        ordinary: True where a token is neither padding nor BOS nor EOS  # [batch, token]
+    """
+
+    ids: Tensor
+    real: Tensor
+    ordinary: Tensor
+
+    @classmethod
+    def padded(cls, sentences: Sequence[Sequence[int]], pad: int, special: set[int]) -> Tokens:
+        """Pad id sequences on the right; `special` ids are BOS and EOS."""
+        rows = [torch.as_tensor(sentence, dtype=torch.long) for sentence in sentences]
+        ids = pad_sequence(rows, batch_first=True, padding_value=pad)  # [batch, token]
+        lengths = torch.tensor([len(row) for row in rows])  # [batch]
+        real = torch.arange(ids.shape[1]) < lengths[:, None]  # [batch, token]
+        marks = torch.tensor(sorted(special), dtype=torch.long)
+        return cls(ids, real, real & ~torch.isin(ids, marks))
+
+    @property
+    def lengths(self) -> Tensor:
+        """Return the number of real tokens of each sentence  # [batch]."""
+        return self.real.sum(1)
+
+    def to(self, device: torch.device | str) -> Tokens:
+        """Return the tokens on another device, without waiting for the copy."""
+        parts = (self.ids, self.real, self.ordinary)
+        return Tokens(*(part.to(device, non_blocking=True) for part in parts))
+
+    def pin_memory(self) -> Tokens:
+        """Return the tokens in page-locked memory, from which a GPU copies while it computes."""
+        return Tokens(*(part.pin_memory() for part in (self.ids, self.real, self.ordinary)))
+
+    def __len__(self) -> int:
+        return self.ids.shape[0]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sentence pairs for teacher forcing.
+
+    Args:
+        source: what the encoder reads: x1 ... xm EOS
+        target: what the decoder reads: BOS y1 ... yn
+        labels: what the decoder should say, aligned with `target`: y1 ... yn EOS
+        indices: where each sentence stands in its corpus  # [batch]
+    """
+
+    source: Tokens
+    target: Tokens
+    labels: Tokens
+    indices: Tensor
+
+    def to(self, device: torch.device | str) -> Batch:
+        """Return the batch on another device."""
+        moved = (part.to(device) for part in (self.source, self.target, self.labels))
+        return Batch(*moved, self.indices)
+
+    def pin_memory(self) -> Batch:
+        """Return the batch in page-locked memory."""
+        pinned = (part.pin_memory() for part in (self.source, self.target, self.labels))
+        return Batch(*pinned, self.indices)
+
+    def __len__(self) -> int:
+        return len(self.source)

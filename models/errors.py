@@ -1,0 +1,39 @@
+"""Errors that a user can mend: one line that says what is wrong and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class HeadcountError(Exception):
+    """Anything wrong that the user can mend; shown as one line, without a traceback."""
+
+    exit_code = 1
+
+
+class UsageError(HeadcountError):
+    """A wrong setting, name or argument (exit code 2)."""
+
+    exit_code = 2
+
+
+class DataError(HeadcountError):
+    """Text, a corpus or an annotation that cannot be used as it is."""
+
+
+class CheckpointError(HeadcountError):
+    """A saved model that is damaged, foreign or does not fit."""
+
+
+class ThresholdError(HeadcountError):
+    """A goal that the user asked for and that was not met (exit code 3)."""
+
+    exit_code = 3
+
+
+def did_you_mean(wrong: str, known: Iterable[str]) -> str:
+    """Return ` (did you mean 'x'?)` for the closest known name, or the list of them all."""
+    names = sorted(known)
+    close = get_close_matches(wrong, names, n=1)
+    return f" (did you mean '{close[0]}'?)" if close else f" (known: {', '.join(names)})"

@@ -1,0 +1,52 @@
+"""Settings: frozen, keyword-only, and strict about names."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from .errors import UsageError, did_you_mean
+
+
+class Settings(BaseModel):
+    """Base of every settings model: immutable, and an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any], where: str = "settings") -> Self:
+        """Check `values` and build the settings; `where` names their origin in errors.
+
+        Raises:
+            UsageError: an unknown key (with the closest known one) or a wrong value.
+        """
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            raise UsageError(_first_problem(cls, error, where)) from None
+
+    def with_changes(self, **changes: Any) -> Self:
+        """Return a copy with some values changed and everything checked again."""
+        return type(self).from_dict({**self.model_dump(), **changes})
+
+
+def _first_problem(cls: type[Settings], error: ValidationError, where: str) -> str:
+    """Say the first problem that pydantic found in one line."""
+    problem = error.errors()[0]
+    path = ".".join(str(part) for part in problem["loc"])
+    if problem["type"] == "extra_forbidden":
+        wrong = str(problem["loc"][-1])
+        return f"{where}: unknown key '{path}'" + did_you_mean(wrong, _keys_at(cls, problem["loc"]))
+    return f"{where}: {path or 'value'}: {problem['msg']} (got {problem.get('input')!r})"
+
+
+def _keys_at(cls: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+    """Return the keys that are known where an unknown one was found."""
+    for part in location[:-1]:
+        field = cls.model_fields.get(str(part))
+        if field is None or not isinstance(field.annotation, type):
+            break
+        if issubclass(field.annotation, BaseModel):
+            cls = field.annotation
+    return list(cls.model_fields)

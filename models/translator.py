@@ -1,0 +1,147 @@
+"""The Translator: all that the upper floors know of a translation model.
+
+Our own Transformer and the adapters of pretrained models implement it, and no analysis
+knows which of them it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from .batch import Batch
+from .gates import Attention, Head, HeadLayout
+from .settings import Settings
+
+
+class SearchSettings(Settings):
+    """How to search for a translation.
+
+    Args:
+        beam: hypotheses a sentence; 1 is greedy search.
+        length_penalty: alpha of Wu et al. 2016, eq. 14: a finished hypothesis Y is ranked by
+            log P(Y) / ((5 + |Y|) / 6)^alpha, where |Y| counts EOS. 0 ranks by log P.
+        max_ratio, max_extra: at most `max_ratio` x source tokens + `max_extra` target tokens.
+        batch_tokens: source tokens decoded together (times the beam).
+    """
+
+    beam: int = 1
+    length_penalty: float = 1.0
+    max_ratio: float = 1.5
+    max_extra: int = 20
+    batch_tokens: int = 2048
+
+
+@dataclass(frozen=True)
+class Translation:
+    """One translated sentence.
+
+    Args:
+        text: the detokenised translation.
+        ids: target token ids without BOS and EOS.
+        log_probability: log P of the tokens, EOS included, in nats.
+        finished: False when the search stopped at its longest length.
+    """
+
+    text: str
+    ids: tuple[int, ...]
+    log_probability: float
+    finished: bool
+
+
+@dataclass
+class Capture:
+    """What one forward let us see; tensors that were not asked for are missing.
+
+    Args:
+        logits: [batch, target, vocabulary]
+        attention: per attention the softmax weights, never gated  # [batch, head, query, key]
+        context: per attention the heads' ungated outputs  # [batch, query, head, head_width]
+        states: `encoder` and `decoder`: what enters layer 0, 1, ..., and what leaves the last
+            (after the final norm where there is one)  # each [batch, token, width]
+    """
+
+    logits: Tensor
+    attention: dict[Attention, Tensor] = field(default_factory=dict)
+    context: dict[Attention, Tensor] = field(default_factory=dict)
+    states: dict[str, list[Tensor]] = field(default_factory=dict)
+
+
+class Translator(Protocol):
+    """A translation model with gated heads."""
+
+    @property
+    def layout(self) -> HeadLayout:
+        """Which heads the model has, by original ids, in gate-column order."""
+        ...
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of weights, vocabularies and configuration."""
+        ...
+
+    def describe(self) -> Mapping[str, int | float | str]:
+        """Return parameter count, widths, layers and head counts, for tables."""
+        ...
+
+    def pieces(self, ids: Sequence[int], side: str) -> list[str]:
+        """Return the visible form of token ids of the `source` or `target` vocabulary."""
+        ...
+
+    def offsets(self, text: str, side: str) -> list[tuple[int, int]]:
+        """Return the character span of every ordinary token of `text`."""
+        ...
+
+    def batches(
+        self, source: Sequence[str], target: Sequence[str], *, tokens: int = 2048
+    ) -> Iterator[Batch]:
+        """Tokenise sentence pairs and yield them in length-sorted batches on the device."""
+        ...
+
+    def logits(self, batch: Batch, gates: Tensor | None = None) -> Tensor:
+        """Return teacher-forced logits  # [batch, target, vocabulary]."""
+        ...
+
+    def token_losses(self, batch: Batch, gates: Tensor | None = None) -> Tensor:
+        """Return -log p of every label in nats, 0 at padding  # [batch, target]."""
+        ...
+
+    def capture(
+        self,
+        batch: Batch,
+        gates: Tensor | None = None,
+        *,
+        attention: bool = False,
+        context: bool = False,
+        states: bool = False,
+    ) -> Capture:
+        """Run the explicit path and return what was asked for. Keeps the autograd graph."""
+        ...
+
+    def translate(
+        self,
+        sentences: Sequence[str],
+        search: SearchSettings = SearchSettings(),
+        *,
+        gates: Tensor | None = None,
+    ) -> list[Translation]:
+        """Translate; `gates` has one row for all sentences or one a sentence."""
+        ...
+
+    def without(self, heads: Iterable[Head]) -> Translator:
+        """Return a copy from whose weights `heads` are removed; self stays as it is."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write weights (safetensors), configuration and vocabularies, atomically."""
+        ...
