@@ -27,8 +27,10 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.metrics.base import Metric
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
 
 from .errors import DataError
 from .registry import Registry

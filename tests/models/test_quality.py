@@ -9,6 +9,11 @@ import sys
 
 import numpy as np
 import pytest
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
+from sacrebleu.significance import PairedTest, _bootstrap_resample
+
 from headcount.models.errors import DataError, UsageError
 from headcount.models.quality import (
     bleu,
@@ -19,10 +24,8 @@ from headcount.models.quality import (
     resampled_sums,
     sentence_statistics,
 )
-from sacrebleu.metrics import BLEU, CHRF, TER
-from sacrebleu.significance import PairedTest, _bootstrap_resample
 
-WORDS = "Der Hund, die Katze; das Haus ist nicht (sehr) groß - läuft 3.14 % schnell!".split()
+WORDS = ["Der", "Hund,", "die", "Katze;", "(sehr)", "groß", "-", "läuft", "3.14", "%", "an!"]
 
 
 def sentences(count: int, seed: int) -> list[str]:
