@@ -1,0 +1,1 @@
+"""From parallel text to trained weights: schedule, loop, checkpoints, several devices."""

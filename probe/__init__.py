@@ -1,0 +1,6 @@
+"""What looks inside a model: the importance of heads, attention, states, layer probes.
+
+Everything here puts one question to a `Translator`: what changes, or what can be read, when
+its head gates are moved or its states are captured. Nothing here decides which heads to
+remove and nothing draws; `analyses` asks the questions and `reports` shows the answers.
+"""
