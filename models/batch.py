@@ -18,11 +18,13 @@ class Tokens:
         ids: token ids, padded on the right  # [batch, token]
         real: True where a token is not padding  # [batch, token]
         ordinary: True where a token is neither padding nor BOS nor EOS  # [batch, token]
+        full: whether it is known that nothing is padding, so that no mask is needed
     """
 
     ids: Tensor
     real: Tensor
     ordinary: Tensor
+    full: bool = False
 
     @classmethod
     def padded(cls, sentences: Sequence[Sequence[int]], pad: int, special: set[int]) -> Tokens:
@@ -32,7 +34,12 @@ class Tokens:
         lengths = torch.tensor([len(row) for row in rows])  # [batch]
         real = torch.arange(ids.shape[1]) < lengths[:, None]  # [batch, token]
         marks = torch.tensor(sorted(special), dtype=torch.long)
-        return cls(ids, real, real & ~torch.isin(ids, marks))
+        return cls(ids, real, real & ~torch.isin(ids, marks), bool(real.all()))
+
+    @property
+    def visible(self) -> Tensor | None:
+        """Return the padding mask that attention needs, None where it needs none."""
+        return None if self.full else self.real
 
     @property
     def lengths(self) -> Tensor:
@@ -42,11 +49,12 @@ class Tokens:
     def to(self, device: torch.device | str) -> Tokens:
         """Return the tokens on another device, without waiting for the copy."""
         parts = (self.ids, self.real, self.ordinary)
-        return Tokens(*(part.to(device, non_blocking=True) for part in parts))
+        return Tokens(*(part.to(device, non_blocking=True) for part in parts), self.full)
 
     def pin_memory(self) -> Tokens:
         """Return the tokens in page-locked memory, from which a GPU copies while it computes."""
-        return Tokens(*(part.pin_memory() for part in (self.ids, self.real, self.ordinary)))
+        parts = (self.ids, self.real, self.ordinary)
+        return Tokens(*(part.pin_memory() for part in parts), self.full)
 
     def __len__(self) -> int:
         return self.ids.shape[0]

@@ -1,0 +1,131 @@
+"""A model on disk: safetensors weights, a JSON configuration and the vocabularies.
+
+Nothing is pickled, so opening a model never runs code. `model.json` is written last and
+holds the hash of the weights: a folder without it is unfinished, and weights that do not
+match it are damaged or foreign.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from .errors import CheckpointError, UsageError
+from .files import replacing, sha256_of, write_json
+from .gates import HeadLayout
+from .network import Network, NetworkSettings
+
+FORMAT = 1
+
+
+def save_weights(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:
+    """Write named tensors as safetensors, atomically; tied tensors must appear once."""
+    with replacing(path) as temporary:
+        whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+        save_file(whole, temporary, metadata)
+
+
+def load_weights(path: Path) -> dict[str, Tensor]:
+    """Read what `save_weights` wrote.
+
+    Raises:
+        CheckpointError: the file is missing, cut short or not safetensors.
+    """
+    try:
+        return load_file(path)
+    except FileNotFoundError:
+        raise CheckpointError(f"{path} is missing: the model was never saved whole") from None
+    except (SafetensorError, OSError) as error:
+        raise CheckpointError(f"{path} is not a whole safetensors file: {error}") from None
+
+
+def unique_weights(network: Network) -> dict[str, Tensor]:
+    """Return every parameter once, so that tied tables are not stored twice."""
+    return dict(network.named_parameters())
+
+
+def save_network(folder: Path, network: Network, extra: dict[str, Any]) -> None:
+    """Write `weights.safetensors`, then `model.json` with shape, layout and hashes."""
+    weights = folder / "weights.safetensors"
+    save_weights(weights, unique_weights(network), {"format": f"headcount {FORMAT}"})
+    described = {
+        "format": f"headcount {FORMAT}",
+        "network": network.settings.model_dump(),
+        "heads": network.layout.to_dict(),
+        "source_vocabulary": network.source_embedding.table.shape[0],
+        "target_vocabulary": network.target_embedding.table.shape[0],
+        "weights_sha256": sha256_of(weights),
+        **extra,
+    }
+    write_json(folder / "model.json", described)
+
+
+def load_network(folder: Path) -> tuple[Network, dict[str, Any]]:
+    """Read a network and its description.
+
+    Raises:
+        CheckpointError: nothing there, unfinished, damaged, of another format, or weights
+            that do not fit the description.
+    """
+    described = _read_description(folder / "model.json")
+    weights = folder / "weights.safetensors"
+    tensors = load_weights(weights)
+    if sha256_of(weights) != described["weights_sha256"]:
+        raise CheckpointError(f"{weights} does not match {folder / 'model.json'}: it was changed")
+    try:
+        settings = NetworkSettings.from_dict(described["network"], str(folder / "model.json"))
+        layout = HeadLayout.from_dict(described["heads"])
+        sizes = (described["source_vocabulary"], described["target_vocabulary"])
+        network = Network(settings, layout, *sizes)
+        fill_network(network, tensors)
+    except (KeyError, TypeError, ValueError, RuntimeError, UsageError) as error:
+        raise CheckpointError(f"{folder} does not hold a usable model: {error}") from None
+    return network.eval(), described
+
+
+def fill_network(network: Network, tensors: dict[str, Tensor]) -> None:
+    """Copy named tensors into a network, which must need all of them and no other.
+
+    Raises:
+        CheckpointError: a name is missing, unknown, or of another shape.
+    """
+    own = unique_weights(network)
+    missing, unknown = own.keys() - tensors.keys(), tensors.keys() - own.keys()
+    if missing or unknown:
+        names = ", ".join(sorted(missing | unknown)[:3])
+        raise CheckpointError(f"weights do not fit the network; first of the others: {names}")
+    for name, parameter in own.items():
+        if parameter.shape != tensors[name].shape:
+            shapes = f"{list(tensors[name].shape)}, expected {list(parameter.shape)}"
+            raise CheckpointError(f"weight {name} has shape {shapes}")
+        parameter.data.copy_(tensors[name])
+
+
+def fingerprint_of(network: Network, *others: str) -> str:
+    """Return SHA-256 over configuration, layout, weights and other hashes."""
+    digest = hashlib.sha256()
+    described = [network.settings.model_dump(), network.layout.to_dict(), *others]
+    digest.update(json.dumps(described, sort_keys=True).encode())
+    for name, weight in sorted(unique_weights(network).items()):
+        digest.update(name.encode())
+        digest.update(weight.detach().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _read_description(path: Path) -> dict[str, Any]:
+    try:
+        described = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise CheckpointError(f"{path.parent} holds no finished model: {path} is missing") from None
+    except ValueError as error:
+        raise CheckpointError(f"{path} is damaged: {error}") from None
+    wanted = f"headcount {FORMAT}"
+    if not isinstance(described, dict) or described.get("format") != wanted:
+        raise CheckpointError(f"{path} is not a model of format '{wanted}'")
+    return described

@@ -1,0 +1,317 @@
+"""The encoder-decoder Transformer of Vaswani et al. 2017, with a gate on every head.
+
+    encoder:  x = embed(source);  each layer: attend to the source, transform
+    decoder:  y = embed(target);  each layer: attend to the prefix, to the encoder, transform
+    logits = y E'
+
+Parts are chosen by name from their families (position encoding, score, norm and its place,
+feed-forward, initialisation), and every attention may have its own number of heads.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from .attention import MultiHeadAttention
+from .batch import Batch, Tokens
+from .dropout import Dropout
+from .errors import UsageError
+from .feed_forward import feed_forward
+from .gates import Attention, HeadLayout
+from .initialisation import initialisation
+from .norms import norm, norm_place
+from .positions import position_encoding
+from .recorder import Recorder
+from .settings import Settings
+
+
+class NetworkSettings(Settings):
+    """The shape and the parts of a network.
+
+    Args:
+        width: features of the residual stream (d_model).
+        feed_forward_width: features inside the feed-forward network (d_ff).
+        encoder_layers, decoder_layers: depth of the two stacks.
+        heads: heads of every attention before any is removed.
+        head_width: features of one head (d_k = d_v); width / heads when not given.
+        dropout: rate after every sublayer and after the sum of embedding and position.
+        tie: `none`; `target` shares the decoder's embedding with the output projection;
+            `all` shares the encoder's too and needs a joint vocabulary.
+        max_positions: the longest sentence in tokens.
+    """
+
+    width: int = 256
+    feed_forward_width: int = 1024
+    encoder_layers: int = 3
+    decoder_layers: int = 3
+    heads: int = 8
+    head_width: int | None = None
+    dropout: float = 0.1
+    positions: str = "sinusoidal"
+    score: str = "scaled_dot"
+    norm: str = "layer"
+    norm_place: str = "post"
+    feed_forward: str = "relu"
+    initialisation: str = "xavier"
+    tie: Literal["none", "target", "all"] = "all"
+    max_positions: int = 1024
+
+    def width_of_head(self) -> int:
+        """Return d_k.
+
+        Raises:
+            UsageError: no head width is given and the heads do not divide the width.
+        """
+        if self.head_width is not None:
+            return self.head_width
+        if self.heads < 1 or self.width % self.heads:
+            raise UsageError(
+                f"width {self.width} cannot be divided by {self.heads} heads: "
+                "choose a divisor, or give head_width"
+            )
+        return self.width // self.heads
+
+    def full_layout(self) -> HeadLayout:
+        """Return the layout before any head is removed."""
+        depth = {"encoder": self.encoder_layers, "decoder": self.decoder_layers}
+        return HeadLayout.full({**depth, "cross": self.decoder_layers}, self.heads)
+
+
+class Embedding(nn.Module):
+    """A table of token vectors, scaled by sqrt(width) on the way in (section 3.4)."""
+
+    def __init__(self, vocabulary: int, width: int) -> None:
+        super().__init__()
+        self.scale = math.sqrt(width)
+        self.table = nn.Parameter(torch.empty(vocabulary, width))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Look up ids [batch, token]  # [batch, token, width]."""
+        return F.embedding(ids, self.table) * self.scale
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward, each in its residual."""
+
+    def __init__(self, settings: NetworkSettings, layout: HeadLayout, layer: int) -> None:
+        super().__init__()
+        self.attention = _attention(settings, layout, "encoder", layer)
+        self.feed_forward = _feed_forward(settings)
+        self.attention_residual = _residual(settings)
+        self.feed_forward_residual = _residual(settings)
+
+    def forward(
+        self,
+        states: Tensor,
+        visible: Tensor | None,
+        gates: dict[Attention, Tensor],
+        recorder: Recorder | None,
+    ) -> Tensor:
+        """Return the next layer's input  # [batch, source, width]."""
+        attention = self.attention
+
+        def attend(x: Tensor) -> Tensor:
+            return attention(x, x, visible, gates=gates.get(attention.name), recorder=recorder)
+
+        states = self.attention_residual(states, attend)
+        return self.feed_forward_residual(states, self.feed_forward)
+
+
+class DecoderLayer(nn.Module):
+    """Causal self-attention, cross-attention, feed-forward, each in its residual."""
+
+    def __init__(self, settings: NetworkSettings, layout: HeadLayout, layer: int) -> None:
+        super().__init__()
+        self.self_attention = _attention(settings, layout, "decoder", layer)
+        self.cross_attention = _attention(settings, layout, "cross", layer)
+        self.feed_forward = _feed_forward(settings)
+        self.self_residual = _residual(settings)
+        self.cross_residual = _residual(settings)
+        self.feed_forward_residual = _residual(settings)
+
+    def forward(
+        self,
+        states: Tensor,
+        memory: Tensor,
+        own_visible: Tensor | None,
+        visible: Tensor | None,
+        gates: dict[Attention, Tensor],
+        recorder: Recorder | None,
+    ) -> Tensor:
+        """Return the next layer's input  # [batch, target, width]."""
+        own, cross = self.self_attention, self.cross_attention
+
+        def attend_prefix(x: Tensor) -> Tensor:
+            gate = gates.get(own.name)
+            return own(x, x, own_visible, causal=True, gates=gate, recorder=recorder)
+
+        def attend_memory(x: Tensor) -> Tensor:
+            return cross(x, memory, visible, gates=gates.get(cross.name), recorder=recorder)
+
+        states = self.self_residual(states, attend_prefix)
+        states = self.cross_residual(states, attend_memory)
+        return self.feed_forward_residual(states, self.feed_forward)
+
+
+class Network(nn.Module):
+    """The whole network; how it learns, searches and is saved is told elsewhere.
+
+    Args:
+        settings: shape and parts.
+        layout: which heads it has; `settings.full_layout()` for an uncut network.
+        source_vocabulary, target_vocabulary: entries of the vocabularies.
+    """
+
+    def __init__(
+        self,
+        settings: NetworkSettings,
+        layout: HeadLayout,
+        source_vocabulary: int,
+        target_vocabulary: int,
+    ) -> None:
+        super().__init__()
+        settings.width_of_head()
+        self.settings = settings
+        self.layout = layout
+        self.target_embedding = Embedding(target_vocabulary, settings.width)
+        self.source_embedding = (
+            self.target_embedding
+            if settings.tie == "all"
+            else Embedding(source_vocabulary, settings.width)
+        )
+        self.projection_table = (
+            nn.Parameter(torch.empty(target_vocabulary, settings.width))
+            if settings.tie == "none"
+            else None
+        )
+        positions = position_encoding[settings.positions]
+        self.source_positions = positions(settings.width, settings.max_positions)
+        self.target_positions = positions(settings.width, settings.max_positions)
+        self.dropout = Dropout(settings.dropout)
+        self.encoder = nn.ModuleList(
+            EncoderLayer(settings, layout, layer) for layer in range(settings.encoder_layers)
+        )
+        self.decoder = nn.ModuleList(
+            DecoderLayer(settings, layout, layer) for layer in range(settings.decoder_layers)
+        )
+        self.encoder_norm = _final_norm(settings)
+        self.decoder_norm = _final_norm(settings)
+        if settings.tie == "all" and source_vocabulary != target_vocabulary:
+            raise UsageError("tie = 'all' needs a joint vocabulary: set vocabulary.joint = true")
+
+    def initialise(self, generator: torch.Generator) -> Network:
+        """Fill all weights from `generator` and return the network."""
+        with torch.no_grad():
+            initialisation[self.settings.initialisation](self, generator)
+        return self
+
+    @property
+    def output_table(self) -> Tensor:
+        """The matrix that turns the last state into logits  # [vocabulary, width]."""
+        table = self.projection_table
+        return self.target_embedding.table if table is None else table
+
+    def encode(
+        self, source: Tokens, gates: Tensor | None = None, recorder: Recorder | None = None
+    ) -> Tensor:
+        """Return the encoder's output  # [batch, source, width]."""
+        by_attention = self.split_gates(gates, len(source))
+        states = self.embed_source(source.ids)
+        for layer in self.encoder:
+            _record_state(recorder, "encoder", states)
+            states = layer(states, source.visible, by_attention, recorder)
+        states = self.encoder_norm(states)
+        _record_state(recorder, "encoder", states)
+        return states
+
+    def decode(
+        self,
+        target: Tokens,
+        memory: Tensor,
+        source: Tokens,
+        gates: Tensor | None = None,
+        recorder: Recorder | None = None,
+    ) -> Tensor:
+        """Return the decoder's output under teacher forcing  # [batch, target, width]."""
+        by_attention = self.split_gates(gates, len(target))
+        states = self.embed_target(target.ids)
+        for layer in self.decoder:
+            _record_state(recorder, "decoder", states)
+            states = layer(
+                states, memory, target.visible, source.visible, by_attention, recorder
+            )
+        states = self.decoder_norm(states)
+        _record_state(recorder, "decoder", states)
+        return states
+
+    def forward(
+        self, batch: Batch, gates: Tensor | None = None, recorder: Recorder | None = None
+    ) -> Tensor:
+        """Return the decoder's last states, not yet logits  # [batch, target, width].
+
+        Args:
+            gates: [1 or batch, head] in layout order; None is open gates, bit for bit.
+        """
+        memory = self.encode(batch.source, gates, recorder)
+        return self.decode(batch.target, memory, batch.source, gates, recorder)
+
+    def project(self, states: Tensor) -> Tensor:
+        """Turn states into logits  # [batch, target, vocabulary]."""
+        return F.linear(states, self.output_table)
+
+    def embed_source(self, ids: Tensor) -> Tensor:
+        """Return what enters the first encoder layer  # [batch, source, width]."""
+        return self.dropout(self.source_embedding(ids) + self.source_positions(ids.shape[1]))
+
+    def embed_target(self, ids: Tensor, start: int = 0) -> Tensor:
+        """Return what enters the first decoder layer  # [batch, target, width].
+
+        Args:
+            start: the position of the first column of `ids`, for incremental decoding.
+        """
+        positions = self.target_positions(ids.shape[1], start)  # [target, width]
+        return self.dropout(self.target_embedding(ids) + positions)
+
+    def split_gates(self, gates: Tensor | None, sentences: int) -> dict[Attention, Tensor]:
+        """Cut a gate matrix into one per attention  # each [1 or batch, head].
+
+        Raises:
+            UsageError: the matrix does not fit the model or the batch.
+        """
+        if gates is None:
+            return {}
+        gates = self.layout.checked(gates, sentences).to(self.output_table.device)
+        return {name: gates[:, columns] for name, columns in self.layout.slices.items()}
+
+
+def _record_state(recorder: Recorder | None, side: str, states: Tensor) -> None:
+    if recorder is not None:
+        recorder.saw_state(side, states)
+
+
+def _attention(
+    settings: NetworkSettings, layout: HeadLayout, site: str, layer: int
+) -> MultiHeadAttention:
+    ids = layout.ids_at(site, layer)
+    head_width = settings.width_of_head()
+    name = Attention(site, layer)
+    return MultiHeadAttention(name, settings.width, ids, head_width, settings.score)
+
+
+def _feed_forward(settings: NetworkSettings) -> nn.Module:
+    return feed_forward[settings.feed_forward](settings.width, settings.feed_forward_width)
+
+
+def _residual(settings: NetworkSettings) -> nn.Module:
+    return norm_place[settings.norm_place](settings.norm, settings.width, settings.dropout)
+
+
+def _final_norm(settings: NetworkSettings) -> nn.Module:
+    if norm_place[settings.norm_place].ends_in_norm:
+        return nn.Identity()
+    return norm[settings.norm](settings.width)

@@ -1,0 +1,56 @@
+"""How a query is compared with a key: the `score` family.
+
+A member gives two functions that agree: `explicit` returns the scores, for those who want
+to see the attention weights, and `fused` goes straight to the heads' outputs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+from torch import Tensor
+from torch.nn import functional as F
+
+from .registry import Registry
+
+
+class Score(Protocol):
+    """What a member of the family offers."""
+
+    @staticmethod
+    def explicit(query: Tensor, key: Tensor) -> Tensor:
+        """Return unmasked scores  # [batch, head, query, key]."""
+        ...
+
+    @staticmethod
+    def fused(
+        query: Tensor, key: Tensor, value: Tensor, visible: Tensor | None, causal: bool
+    ) -> Tensor:
+        """Return the heads' outputs  # [batch, head, query, head_width]."""
+        ...
+
+
+score: Registry[type[Score]] = Registry("score")
+
+
+@score("scaled_dot")
+class ScaledDot:
+    """Dot product over the square root of the head's width (Vaswani et al. 2017, eq. 1)."""
+
+    @staticmethod
+    def explicit(query: Tensor, key: Tensor) -> Tensor:
+        """Return q k' / sqrt(head_width)  # [batch, head, query, key]."""
+        return query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+
+    @staticmethod
+    def fused(
+        query: Tensor, key: Tensor, value: Tensor, visible: Tensor | None, causal: bool
+    ) -> Tensor:
+        """Return the heads' outputs from one kernel  # [batch, head, query, head_width].
+
+        Padding is always on the right, so the causal mask alone hides it from every real
+        query: with `causal` the padding mask is left out and the faster kernel is taken.
+        """
+        mask = None if visible is None or causal else visible[:, None, None, :]
+        return F.scaled_dot_product_attention(query, key, value, mask, is_causal=causal)
