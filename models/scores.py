@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Protocol
 
+import torch
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -51,6 +52,13 @@ class ScaledDot:
 
         Padding is always on the right, so the causal mask alone hides it from every real
         query: with `causal` the padding mask is left out and the faster kernel is taken.
+        On a CPU the kernel's backward in bfloat16 is over ten times slower than in float32,
+        so a training step there attends in float32.
         """
         mask = None if visible is None or causal else visible[:, None, None, :]
+        slow = query.device.type == "cpu" and query.dtype == torch.bfloat16
+        if slow and torch.is_grad_enabled():
+            with torch.autocast("cpu", enabled=False):
+                parts = (query.float(), key.float(), value.float())
+                return F.scaled_dot_product_attention(*parts, mask, is_causal=causal)
         return F.scaled_dot_product_attention(query, key, value, mask, is_causal=causal)

@@ -1,0 +1,166 @@
+"""Our own Transformer as a Translator: a network with its two vocabularies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from .batch import Batch
+from .checkpoints import fingerprint_of, load_network, save_network
+from .data.batching import collate, length_batches
+from .data.vocabulary import BOS, EOS, PAD, Vocabulary
+from .decoding import search as search_hypotheses
+from .errors import CheckpointError, DataError
+from .gates import Head, HeadLayout
+from .losses import token_cross_entropy
+from .network import Network
+from .recorder import Recorder
+from .surgery import without_heads
+from .translator import Capture, SearchSettings, Translation
+
+_FILES = {side: f"{side}.vocabulary.json" for side in ("source", "target")}
+
+
+class TransformerTranslator:
+    """The Translator that `headcount train` makes.
+
+    Args:
+        network: the network, in evaluation mode.
+        source_vocabulary, target_vocabulary: may be one and the same object.
+    """
+
+    def __init__(
+        self, network: Network, source_vocabulary: Vocabulary, target_vocabulary: Vocabulary
+    ) -> None:
+        self.network = network
+        self.vocabularies = {"source": source_vocabulary, "target": target_vocabulary}
+
+    @classmethod
+    def load(cls, folder: Path, device: torch.device | str = "cpu") -> TransformerTranslator:
+        """Read a saved model, frozen: its weights take no gradient, its gates do.
+
+        Raises:
+            CheckpointError: missing, unfinished, damaged or foreign.
+        """
+        network, described = load_network(folder)
+        sides = [Vocabulary.load(folder / file) for file in _FILES.values()]
+        translator = cls(network.requires_grad_(False).to(device), *sides)
+        for side, vocabulary in translator.vocabularies.items():
+            if vocabulary.fingerprint != described.get(f"{side}_sha256"):
+                raise CheckpointError(f"{folder / _FILES[side]} is not the model's vocabulary")
+        return translator
+
+    def save(self, folder: Path) -> None:
+        """Write vocabularies, weights and, last, the description that makes them a model."""
+        for side, vocabulary in self.vocabularies.items():
+            vocabulary.save(folder / _FILES[side])
+        hashes = {f"{side}_sha256": it.fingerprint for side, it in self.vocabularies.items()}
+        save_network(folder, self.network, hashes)
+
+    @property
+    def layout(self) -> HeadLayout:
+        """Which heads the model has, by original ids, in gate-column order."""
+        return self.network.layout
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.network.output_table.device
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of weights, vocabularies and configuration."""
+        return fingerprint_of(self.network, *(it.fingerprint for it in self.vocabularies.values()))
+
+    def describe(self) -> Mapping[str, int | float | str]:
+        """Return parameter count, shape and head counts, for tables."""
+        settings = self.network.settings
+        return {
+            "parameters": sum(weight.numel() for weight in self.network.parameters()),
+            "width": settings.width,
+            "feed_forward_width": settings.feed_forward_width,
+            "encoder_layers": settings.encoder_layers,
+            "decoder_layers": settings.decoder_layers,
+            "heads": len(self.layout),
+            "source_vocabulary": len(self.vocabularies["source"]),
+            "target_vocabulary": len(self.vocabularies["target"]),
+        }
+
+    def pieces(self, ids: Sequence[int], side: str) -> list[str]:
+        """Return the visible form of token ids of the `source` or `target` vocabulary."""
+        return self.vocabularies[side].pieces(ids)
+
+    def offsets(self, text: str, side: str) -> list[tuple[int, int]]:
+        """Return the character span of every ordinary token of `text`."""
+        return list(self.vocabularies[side].encode([text])[0].offsets)
+
+    def batches(
+        self, source: Sequence[str], target: Sequence[str], *, tokens: int = 2048
+    ) -> Iterator[Batch]:
+        """Tokenise sentence pairs and yield them in length-sorted batches on the device.
+
+        Args:
+            tokens: padded tokens of the longer side a batch, at most.
+
+        Raises:
+            DataError: the sides have different lengths, or there is nothing to read.
+        """
+        if len(source) != len(target) or not len(source):
+            raise DataError(f"{len(source)} source and {len(target)} target sentences to read")
+        source_ids = self._encoded(source, "source")
+        target_ids = self._encoded(target, "target")
+        lengths = ([len(ids) + 1 for ids in side] for side in (source_ids, target_ids))
+        for indices in length_batches(*lengths, tokens=tokens):
+            yield collate(source_ids, target_ids, indices).to(self.device)
+
+    def logits(self, batch: Batch, gates: Tensor | None = None) -> Tensor:
+        """Return teacher-forced logits  # [batch, target, vocabulary]."""
+        return self.network.project(self.network(batch, gates))
+
+    def token_losses(self, batch: Batch, gates: Tensor | None = None) -> Tensor:
+        """Return -log p of every label in nats, 0 at padding  # [batch, target]."""
+        logits = self.logits(batch, gates)  # [batch, target, vocabulary]
+        return token_cross_entropy(logits, batch.labels.ids, batch.labels.real)
+
+    def capture(
+        self,
+        batch: Batch,
+        gates: Tensor | None = None,
+        *,
+        attention: bool = False,
+        context: bool = False,
+        states: bool = False,
+    ) -> Capture:
+        """Run the explicit path and return what was asked for. Keeps the autograd graph."""
+        recorder = Recorder(attention, context, states)
+        logits = self.network.project(self.network(batch, gates, recorder))
+        seen = (recorder.weights_of, recorder.context_of, dict(recorder.states_of))
+        return Capture(logits, *seen)
+
+    def translate(
+        self,
+        sentences: Sequence[str],
+        search: SearchSettings = SearchSettings(),
+        *,
+        gates: Tensor | None = None,
+    ) -> list[Translation]:
+        """Translate; `gates` has one row for all sentences or one a sentence."""
+        ids = [(*sentence, EOS) for sentence in self._encoded(sentences, "source")]
+        special = {"bos": BOS, "eos": EOS, "pad": PAD}
+        found = search_hypotheses(self.network, ids, search, gates, **special)
+        decode = self.vocabularies["target"].decode
+        return [
+            Translation(decode(it.ids), it.ids, it.log_probability, it.finished) for it in found
+        ]
+
+    def without(self, heads: Iterable[Head]) -> TransformerTranslator:
+        """Return a frozen copy from whose weights `heads` are removed; self stays as it is."""
+        smaller = without_heads(self.network, heads).requires_grad_(False).eval()
+        return TransformerTranslator(smaller, *self.vocabularies.values())
+
+    def _encoded(self, sentences: Sequence[str], side: str) -> list[tuple[int, ...]]:
+        return [pieces.ids for pieces in self.vocabularies[side].encode(sentences)]
+
