@@ -1,0 +1,196 @@
+"""The corpora that can be named: built in, downloaded, or one's own files.
+
+| name | what | text |
+| --- | --- | --- |
+| miniature | built-in English-German grammar with gold annotation | made from a seed |
+| multi30k | 29,000 + 1,014 + 1,000 image captions (Elliott et al. 2016) | downloaded once |
+| files | any text, as aligned files or TSV | your own |
+
+A corpus is always a named language pair; the built-in one and Multi30k go in both directions.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import field_validator, model_validator
+
+from ..errors import UsageError
+from ..registry import Registry
+from ..settings import Settings
+from . import multi30k
+from .parallel_text import Corpus, ParallelText
+from .readers import LONGEST_LINE, Skipped, open_pairs
+
+__all__ = ["Corpus", "CorpusSettings", "ParallelText", "corpus", "load_corpus"]
+
+
+class CorpusSettings(Settings):
+    """Which text to use.
+
+    Args:
+        name: a corpus of the registry. Own files need none: `train` makes it `files`.
+        source_language, target_language: codes such as `en`. Own files: read from the file
+            names (`train.en`) when not given. Other corpora: en to de when not given.
+        seed: of the built-in corpus `miniature`; other corpora do not depend on it.
+        sentences: training sentences of `miniature`.
+        train, valid, test: own files: two aligned files (source, target) or one TSV file.
+        drop_empty: leave out pairs with an empty side instead of refusing the files.
+        longest_line: characters of the longest sentence that is accepted.
+        from_folder: take the files of `multi30k` from this folder, not from the cache.
+    """
+
+    name: str = "miniature"
+    source_language: str | None = None
+    target_language: str | None = None
+    seed: int = 0
+    sentences: int = 20_000
+    train: tuple[str, ...] | None = None
+    valid: tuple[str, ...] | None = None
+    test: tuple[str, ...] | None = None
+    drop_empty: bool = False
+    longest_line: int = LONGEST_LINE
+    from_folder: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _own_files(cls, values: Any) -> Any:
+        if isinstance(values, dict) and values.get("train") and "name" not in values:
+            return {**values, "name": "files"}
+        return values
+
+    @field_validator("train", "valid", "test", mode="before")
+    @classmethod
+    def _one_path(cls, value: Any) -> Any:
+        return (str(value),) if isinstance(value, str | Path) else value
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        given = [split for split in ("train", "valid", "test") if getattr(self, split)]
+        if given and self.name != "files":
+            raise ValueError(f"{given[0]} files go with corpus 'files', not with '{self.name}'")
+        if self.longest_line < 1 or self.sentences < 1:
+            raise ValueError("longest_line and sentences must be at least 1")
+        return self
+
+
+Load = Callable[[CorpusSettings, Path], Corpus]
+corpus: Registry[Load] = Registry("corpus")
+
+
+def load_corpus(settings: CorpusSettings, cache: Path | None = None) -> Corpus:
+    """Load the corpus that the settings name.
+
+    Args:
+        settings: which corpus, and how.
+        cache: where downloaded corpora lie; `cache_folder()` when not given.
+
+    Raises:
+        UsageError: an unknown corpus, or settings that do not fit it.
+        DataError: text that is missing or cannot be used, by file, line and remedy.
+    """
+    return corpus[settings.name](settings, cache or cache_folder())
+
+
+def cache_folder() -> Path:
+    """Return where downloaded corpora lie.
+
+    `HEADCOUNT_DATA` when it is set, else `headcount` in the user's cache folder
+    (`XDG_CACHE_HOME`, else `~/.cache`).
+    """
+    if own := os.environ.get("HEADCOUNT_DATA"):
+        return Path(own).expanduser()
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "headcount"
+
+
+@corpus("multi30k")
+def load_multi30k(settings: CorpusSettings, cache: Path) -> Corpus:
+    """Image captions, English-German: 29,000 to train on; fetched once, non-commercial research."""
+    languages = _en_de(settings)
+    folder = multi30k.locate(cache, settings.from_folder)
+    texts = {
+        split: _read(
+            f"multi30k {split}",
+            [str(folder / f"{split}.{language}.gz") for language in languages],
+            settings,
+        )
+        for split in multi30k.SPLITS
+    }
+    return Corpus(
+        name="multi30k",
+        source_language=languages[0],
+        target_language=languages[1],
+        train=texts["train"],
+        valid=texts["val"],
+        tests={"test_2016_flickr": texts["test_2016_flickr"]},
+        licence=multi30k.LICENCE,
+    )
+
+
+@corpus("files")
+def load_files(settings: CorpusSettings, cache: Path) -> Corpus:
+    """Your own text: train, valid and test as aligned files (SRC TGT) or as TSV."""
+    for split in ("train", "valid", "test"):
+        if not getattr(settings, split):
+            raise UsageError(
+                f"corpus 'files' needs {split} files: give --{split} SRC TGT, "
+                f'or {split} = ["SRC", "TGT"] in the configuration'
+            )
+    assert settings.train and settings.valid and settings.test
+    source_language, target_language = _languages(settings, settings.train)
+    return Corpus(
+        name="files",
+        source_language=source_language,
+        target_language=target_language,
+        train=_read("train", settings.train, settings),
+        valid=_read("valid", settings.valid, settings),
+        tests={"test": _read("test", settings.test, settings)},
+        licence="your own files; their licence is not known here",
+    )
+
+
+def _en_de(settings: CorpusSettings) -> tuple[str, str]:
+    """Return the direction for a corpus that has English and German."""
+    source, target = settings.source_language, settings.target_language
+    source = source or ("de" if target == "en" else "en")
+    target = target or ("en" if source == "de" else "de")
+    if {source, target} != {"en", "de"}:
+        raise UsageError(f"corpus '{settings.name}' has en and de, not {source} to {target}")
+    return source, target
+
+
+def _languages(settings: CorpusSettings, paths: tuple[str, ...]) -> tuple[str, str]:
+    """Take the languages from the settings, or from file names such as `train.en.gz`."""
+    named = [settings.source_language, settings.target_language]
+    for side in range(2):
+        if named[side] is None and len(paths) == 2:
+            ending = Path(paths[side].removesuffix(".gz")).suffix.removeprefix(".")
+            if ending.isalpha() and 2 <= len(ending) <= 3 and ending != "txt":
+                named[side] = ending.lower()
+    source, target = named
+    if source is None or target is None:
+        raise UsageError(
+            f"the languages of {' and '.join(paths)} are not known: give source_language "
+            "and target_language (--source-language, --target-language)"
+        )
+    if source == target:
+        raise UsageError(f"source and target language are both {source}: name two languages")
+    return source, target
+
+
+def _read(name: str, paths: list[str] | tuple[str, ...], settings: CorpusSettings) -> ParallelText:
+    """Read one split into memory."""
+    skipped = Skipped()
+    pairs = list(
+        open_pairs(
+            tuple(Path(path).expanduser() for path in paths),
+            drop_empty=settings.drop_empty,
+            longest=settings.longest_line,
+            skipped=skipped,
+        )
+    )
+    return ParallelText(name, [s for s, _ in pairs], [t for _, t in pairs], skipped.pairs)
