@@ -3,4 +3,10 @@
 Everything here puts one question to a `Translator`: what changes, or what can be read, when
 its head gates are moved or its states are captured. Nothing here decides which heads to
 remove and nothing draws; `analyses` asks the questions and `reports` shows the answers.
+
+A metric joins the `metric` family of `importance.py` when its file is imported here.
 """
+
+from . import confidence, gradient, leave_one_out
+
+__all__ = ["confidence", "gradient", "leave_one_out"]
