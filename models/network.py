@@ -285,7 +285,8 @@ class Network(nn.Module):
         """
         if gates is None:
             return {}
-        gates = self.layout.checked(gates, sentences).to(self.output_table.device)
+        table = self.output_table
+        gates = self.layout.checked(gates, sentences).to(device=table.device, dtype=table.dtype)
         return {name: gates[:, columns] for name, columns in self.layout.slices.items()}
 
 
