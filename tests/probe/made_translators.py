@@ -12,7 +12,7 @@ from headcount.models.gates import Head
 from headcount.models.network import Network, NetworkSettings
 from headcount.models.transformer import TransformerTranslator
 
-WORDS = "ash beech cedar elm fir larch oak pine".split()
+WORDS = ["ash", "beech", "cedar", "elm", "fir", "larch", "oak", "pine"]
 POSITIONS = 12
 CARRIER, COPIER = Head("cross", 0, 0), Head("decoder", 0, 0)
 
