@@ -27,6 +27,7 @@ from ..errors import UsageError
 from .vocabulary import BOS, EOS, PAD
 
 Indices = NDArray[np.int64]
+Generator = torch.Generator | np.random.Generator
 Lengths = NDArray[np.integer] | Sequence[int]
 BUCKET = 50_000
 
@@ -43,7 +44,7 @@ def length_batches(
     source_lengths: Lengths,
     target_lengths: Lengths,
     tokens: int,
-    generator: torch.Generator | None = None,
+    generator: Generator | None = None,
     *,
     bucket: int = BUCKET,
 ) -> list[Indices]:
@@ -75,12 +76,19 @@ def length_batches(
         raise UsageError(f"batches of {tokens} tokens in buckets of {bucket}: give at least 1")
     if generator is None:
         return _cut(_by_length(np.arange(len(source)), source, target), source, target, tokens)
-    order = torch.randperm(len(source), generator=generator).numpy()  # [sentence]
+    order = _shuffled(len(source), generator)  # [sentence]
     batches = []
     for start in range(0, len(order), bucket):
         members = _by_length(order[start : start + bucket], source, target)
         batches += _cut(members, source, target, tokens)
-    return [batches[i] for i in torch.randperm(len(batches), generator=generator).tolist()]
+    return [batches[i] for i in _shuffled(len(batches), generator)]
+
+
+def _shuffled(count: int, generator: Generator) -> Indices:
+    """Return the numbers below `count` in random order."""
+    if isinstance(generator, np.random.Generator):
+        return generator.permutation(count)
+    return torch.randperm(count, generator=generator).numpy()
 
 
 def _by_length(members: Indices, source: Indices, target: Indices) -> Indices:
