@@ -9,8 +9,8 @@ ties left in their random order; then batches are cut off greedily and the order
 batches is shuffled. Pitfall: with one bucket for everything the padding is smallest, but
 sentences of equal length meet again and again; small buckets mix more and pad more.
 
-The order comes from the generator alone: its state, saved with a checkpoint and put back,
-makes the same batches for every later epoch.
+The order comes from the generator alone. `generator.bit_generator.state` is a plain dictionary:
+saved with a checkpoint and put back, it makes the same batches for every later epoch.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from ..errors import UsageError
 from .vocabulary import BOS, EOS, PAD
 
 Indices = NDArray[np.int64]
-Generator = torch.Generator | np.random.Generator
 Lengths = NDArray[np.integer] | Sequence[int]
 BUCKET = 50_000
 
@@ -44,19 +43,20 @@ def length_batches(
     source_lengths: Lengths,
     target_lengths: Lengths,
     tokens: int,
-    generator: Generator | None = None,
+    generator: np.random.Generator | None = None,
     *,
     bucket: int = BUCKET,
 ) -> list[Indices]:
     """Group sentence pairs of like length into batches of at most `tokens` padded tokens.
 
     The padded size of a batch is sentences x tokens of the longest sentence, of the side where
-    that is more. A pair that is longer than the whole budget gets a batch of its own; nothing
-    is ever left out (what a model cannot take at all is refused where the text is read).
+    that is more, each sentence with its EOS (on the decoder's input: its BOS). A pair that is
+    longer than the whole budget gets a batch of its own; nothing is ever left out (what a model
+    cannot take at all is refused where the text is read).
 
     Args:
-        source_lengths: tokens of every source sentence, EOS included  # [sentence]
-        target_lengths: tokens of every target sentence, EOS (or BOS) included  # [sentence]
+        source_lengths: tokens of every source sentence, without EOS  # [sentence]
+        target_lengths: tokens of every target sentence, without BOS and EOS  # [sentence]
         tokens: the budget of a batch, in padded tokens of one side.
         generator: makes the order; None gives the batches from short to long, for
             evaluation, always the same.
@@ -68,27 +68,20 @@ def length_batches(
     Raises:
         UsageError: a budget or bucket below 1, or sides with different numbers of sentences.
     """
-    source = np.asarray(source_lengths, dtype=np.int64)  # [sentence]
-    target = np.asarray(target_lengths, dtype=np.int64)  # [sentence]
+    source = np.asarray(source_lengths, dtype=np.int64) + 1  # [sentence]
+    target = np.asarray(target_lengths, dtype=np.int64) + 1  # [sentence]
     if len(source) != len(target):
         raise UsageError(f"{len(source)} source lengths but {len(target)} target lengths")
     if tokens < 1 or bucket < 1:
         raise UsageError(f"batches of {tokens} tokens in buckets of {bucket}: give at least 1")
     if generator is None:
         return _cut(_by_length(np.arange(len(source)), source, target), source, target, tokens)
-    order = _shuffled(len(source), generator)  # [sentence]
+    order = generator.permutation(len(source))
     batches = []
     for start in range(0, len(order), bucket):
         members = _by_length(order[start : start + bucket], source, target)
         batches += _cut(members, source, target, tokens)
-    return [batches[i] for i in _shuffled(len(batches), generator)]
-
-
-def _shuffled(count: int, generator: Generator) -> Indices:
-    """Return the numbers below `count` in random order."""
-    if isinstance(generator, np.random.Generator):
-        return generator.permutation(count)
-    return torch.randperm(count, generator=generator).numpy()
+    return [batches[i] for i in generator.permutation(len(batches))]
 
 
 def _by_length(members: Indices, source: Indices, target: Indices) -> Indices:
@@ -110,7 +103,7 @@ def _cut(members: Indices, source: Indices, target: Indices, tokens: int) -> lis
     start = 0
     while start < len(members):
         # No batch has more sentences than the first one's length lets fit.
-        window = lengths[start : start + max(1, tokens // max(1, lengths[start]))]
+        window = lengths[start : start + max(1, tokens // int(lengths[start]))]
         padded = np.maximum.accumulate(window) * np.arange(1, len(window) + 1)
         count = max(1, int(np.searchsorted(padded, tokens, side="right")))
         batches.append(members[start : start + count])
@@ -119,15 +112,15 @@ def _cut(members: Indices, source: Indices, target: Indices, tokens: int) -> lis
 
 
 def padding_share(batches: Sequence[Indices], *sides: Lengths) -> float:
-    """Return which part of all padded tokens is padding (0 to 1).
+    """Return which part of all padded tokens, EOS included, is padding (0 to 1).
 
     Args:
         batches: sentence numbers.
-        sides: lengths of the source, of the target, or of both, EOS included  # each [sentence]
+        sides: lengths of the source, of the target, or of both  # each [sentence]
     """
     real = padded = 0
     for side in sides:
-        lengths = np.asarray(side, dtype=np.int64)
+        lengths = np.asarray(side, dtype=np.int64) + 1
         real += sum(int(lengths[batch].sum()) for batch in batches)
         padded += sum(int(lengths[batch].max()) * len(batch) for batch in batches)
     return 1 - real / padded if padded else 0.0

@@ -10,9 +10,11 @@ A store is one file:
 | offsets | 8 each, n + 1 | sentence i is ids[offsets[i] : offsets[i + 1]] |
 
 Ids take 2 bytes while the vocabulary has at most 65,536 entries. All numbers are little-endian.
-Writing streams and reading maps the file, so a corpus may be far larger than memory; only the lengths (4 bytes a sentence) are held. The file gets its name
-when it is whole. Pitfall: an array over a memory-mapped file is pickled with its content, so that
-every worker process would get a copy of the corpus; a store is pickled as its path.
+
+Writing streams and reading maps the file, so a corpus may be far larger than memory; only the
+lengths (4 bytes a sentence) are held. The file gets its name when it is whole. Pitfall: an array
+over a mapped file is pickled with its content, so that every worker process would get a
+copy of the corpus; a store is pickled as its path.
 """
 
 from __future__ import annotations
