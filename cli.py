@@ -136,7 +136,8 @@ def _say(error: BaseException) -> tuple[str, int]:
             line, code = str(error), error.exit_code
         case click.UsageError():
             path = error.ctx.command_path if error.ctx else "headcount"
-            line, code = f"{error.format_message().rstrip(".")} (see {path} --help)", UsageError.exit_code
+            line = error.format_message().rstrip(".") + f" (see {path} --help)"
+            code = UsageError.exit_code
         case click.ClickException():
             line, code = error.format_message(), error.exit_code
         case click.Abort() | KeyboardInterrupt():
