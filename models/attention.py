@@ -51,6 +51,10 @@ class MultiHeadAttention(nn.Module):
         self.value = nn.Linear(width, inner)
         self.output = nn.Linear(inner, width)
         self.score = score[score_name]
+        if not ids:  # these have no elements and never meet a gradient
+            for part in (self.query, self.key, self.value):
+                part.requires_grad_(False)
+            self.output.weight.requires_grad_(False)
 
     def forward(
         self,
@@ -93,13 +97,13 @@ class MultiHeadAttention(nn.Module):
         if queries is memory:  # one matrix product instead of three
             weight = torch.cat((self.query.weight, self.key.weight, self.value.weight))
             bias = torch.cat((self.query.bias, self.key.bias, self.value.bias))
-            parts = F.linear(queries, weight, bias).chunk(3, dim=-1)
+            query, key, value = F.linear(queries, weight, bias).chunk(3, dim=-1)
         else:
             weight = torch.cat((self.key.weight, self.value.weight))
             bias = torch.cat((self.key.bias, self.value.bias))
-            parts = (self.query(queries), *F.linear(memory, weight, bias).chunk(2, dim=-1))
-        query, key, value = (self.by_head(part) for part in parts)
-        return query, key, value
+            query = self.query(queries)
+            key, value = F.linear(memory, weight, bias).chunk(2, dim=-1)
+        return self.by_head(query), self.by_head(key), self.by_head(value)
 
     def by_head(self, features: Tensor) -> Tensor:
         """Split features into heads  # [batch, head, token, head_width]."""

@@ -48,13 +48,15 @@ class Tokens:
 
     def to(self, device: torch.device | str) -> Tokens:
         """Return the tokens on another device, without waiting for the copy."""
-        parts = (self.ids, self.real, self.ordinary)
-        return Tokens(*(part.to(device, non_blocking=True) for part in parts), self.full)
+        ids, real, ordinary = (
+            part.to(device, non_blocking=True) for part in (self.ids, self.real, self.ordinary)
+        )
+        return Tokens(ids, real, ordinary, self.full)
 
     def pin_memory(self) -> Tokens:
         """Return the tokens in page-locked memory, from which a GPU copies while it computes."""
-        parts = (self.ids, self.real, self.ordinary)
-        return Tokens(*(part.pin_memory() for part in parts), self.full)
+        parts = (self.ids.pin_memory(), self.real.pin_memory(), self.ordinary.pin_memory())
+        return Tokens(*parts, self.full)
 
     def __len__(self) -> int:
         return self.ids.shape[0]
@@ -78,12 +80,12 @@ class Batch:
 
     def to(self, device: torch.device | str) -> Batch:
         """Return the batch on another device."""
-        moved = (part.to(device) for part in (self.source, self.target, self.labels))
+        moved = (self.source.to(device), self.target.to(device), self.labels.to(device))
         return Batch(*moved, self.indices)
 
     def pin_memory(self) -> Batch:
         """Return the batch in page-locked memory."""
-        pinned = (part.pin_memory() for part in (self.source, self.target, self.labels))
+        pinned = (self.source.pin_memory(), self.target.pin_memory(), self.labels.pin_memory())
         return Batch(*pinned, self.indices)
 
     def __len__(self) -> int:

@@ -24,6 +24,8 @@ class Sinusoidal(nn.Module):
         longest: positions for which the table is made.
     """
 
+    table: Tensor
+
     def __init__(self, width: int, longest: int) -> None:
         super().__init__()
         self.longest = longest

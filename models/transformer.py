@@ -112,8 +112,9 @@ class TransformerTranslator:
             raise DataError(f"{len(source)} source and {len(target)} target sentences to read")
         source_ids = self._encoded(source, "source")
         target_ids = self._encoded(target, "target")
-        lengths = ([len(ids) + 1 for ids in side] for side in (source_ids, target_ids))
-        for indices in length_batches(*lengths, tokens=tokens):
+        source_lengths = [len(ids) for ids in source_ids]
+        target_lengths = [len(ids) for ids in target_ids]
+        for indices in length_batches(source_lengths, target_lengths, tokens=tokens):
             yield collate(source_ids, target_ids, indices).to(self.device)
 
     def logits(self, batch: Batch, gates: Tensor | None = None) -> Tensor:
@@ -163,4 +164,3 @@ class TransformerTranslator:
 
     def _encoded(self, sentences: Sequence[str], side: str) -> list[tuple[int, ...]]:
         return [pieces.ids for pieces in self.vocabularies[side].encode(sentences)]
-

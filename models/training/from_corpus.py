@@ -1,0 +1,156 @@
+"""From a corpus to a trained Translator: vocabularies, encoded text, network, training."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from ..data.parallel_text import Corpus, ParallelText
+from ..data.token_store import TokenStore
+from ..data.vocabulary import Vocabulary, VocabularySettings, train_vocabularies
+from ..network import Network, NetworkSettings
+from ..quality import bleu
+from ..transformer import TransformerTranslator
+from .loop import Plan, Report, train
+from .order import TrainingText
+from .processes import Processes
+from .settings import TrainingSettings
+from .state import Progress
+
+BLOCK = 10_000
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All settings that make a model, together."""
+
+    vocabulary: VocabularySettings
+    network: NetworkSettings
+    training: TrainingSettings
+    seed: int
+
+    def fingerprint(self, corpus: Corpus) -> str:
+        """Return a hash of everything that the weights depend on."""
+        parts = [
+            self.vocabulary.model_dump(),
+            self.network.model_dump(),
+            self.training.model_dump(),
+            self.seed,
+            corpus.train.fingerprint,
+            corpus.valid.fingerprint,
+        ]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def train_from_corpus(
+    corpus: Corpus,
+    recipe: Recipe,
+    folder: Path,
+    *,
+    device: torch.device,
+    report: Report,
+    processes: Processes = Processes(),
+) -> tuple[TransformerTranslator, Progress]:
+    """Train a model, going on where an earlier try was killed.
+
+    Args:
+        folder: where vocabularies, encoded text and the training state are kept.
+        report: called after every update with its figures.
+
+    Returns:
+        The translator, and the history of its training.
+    """
+    vocabularies = _vocabularies(corpus, recipe.vocabulary, folder, processes)
+    network = _network(recipe, vocabularies).to(device)
+    plan = Plan(
+        settings=recipe.training,
+        text=_encoded(corpus.train, vocabularies, folder, processes),
+        validate=_validation(corpus.valid, vocabularies, recipe.training, recipe.seed),
+        report=report,
+        folder=folder,
+        inputs=recipe.fingerprint(corpus),
+        seed=recipe.seed,
+    )
+    progress = train(network, plan, processes)
+    return TransformerTranslator(network.eval().requires_grad_(False), *vocabularies), progress
+
+
+def mean_nll(translator: TransformerTranslator, text: ParallelText, *, tokens: int = 4096) -> float:
+    """Return the mean -log p of all labels, EOS included, in nats a token."""
+    total, labels = 0.0, 0
+    with torch.inference_mode():
+        for batch in translator.batches(text.source, text.target, tokens=tokens):
+            total += float(translator.token_losses(batch).double().sum())
+            labels += int(batch.labels.real.sum())
+    return total / labels
+
+
+def _vocabularies(
+    corpus: Corpus, settings: VocabularySettings, folder: Path, processes: Processes
+) -> tuple[Vocabulary, Vocabulary]:
+    """Learn the vocabularies, or read the ones that an earlier try has learnt."""
+    paths = [folder / "source.vocabulary.json", folder / "target.vocabulary.json"]
+    if processes.first and not all(path.exists() for path in paths):
+        for vocabulary, path in zip(train_vocabularies(corpus, settings), paths, strict=True):
+            vocabulary.save(path)
+    processes.wait()
+    source = Vocabulary.load(paths[0])
+    return source, source if settings.joint else Vocabulary.load(paths[1])
+
+
+def _network(recipe: Recipe, vocabularies: tuple[Vocabulary, Vocabulary]) -> Network:
+    sizes = (len(vocabularies[0]), len(vocabularies[1]))
+    network = Network(recipe.network, recipe.network.full_layout(), *sizes)
+    return network.initialise(torch.Generator().manual_seed(recipe.seed))
+
+
+def _encoded(
+    text: ParallelText,
+    vocabularies: tuple[Vocabulary, Vocabulary],
+    folder: Path,
+    processes: Processes,
+) -> TrainingText:
+    """Encode the training text into memory-mapped stores, block by block."""
+    sides = (("source", text.source), ("target", text.target))
+    stores = []
+    for (side, sentences), vocabulary in zip(sides, vocabularies, strict=True):
+        path = folder / f"{side}.tokens"
+        if processes.first:
+            ids = _blocks(sentences, vocabulary)
+            TokenStore.build(path, ids, vocabulary_size=len(vocabulary))
+        processes.wait()
+        stores.append(TokenStore.open(path))
+    return TrainingText(stores[0], stores[1], stores[0].lengths, stores[1].lengths)
+
+
+def _blocks(sentences: Sequence[str], vocabulary: Vocabulary) -> Iterator[list[int]]:
+    """Encode sentences a block at a time, so that a large corpus is never in memory."""
+    for start in range(0, len(sentences), BLOCK):
+        yield from vocabulary.encode_ids(sentences[start : start + BLOCK])
+
+
+def _validation(
+    valid: ParallelText,
+    vocabularies: tuple[Vocabulary, Vocabulary],
+    settings: TrainingSettings,
+    seed: int,
+) -> Callable[[Network], dict[str, float]]:
+    """Return the function that measures NLL, and greedy BLEU of the first sentences."""
+    few = valid.head(settings.validation_sentences)
+
+    def validate(network: Network) -> dict[str, float]:
+        translator = TransformerTranslator(network, *vocabularies)
+        measured = {"valid_nll": mean_nll(translator, valid)}
+        if len(few):
+            texts = [translation.text for translation in translator.translate(few.source)]
+            generator = np.random.default_rng(seed)
+            measured["valid_bleu"] = bleu(texts, few.target, generator, resamples=1).score
+        return measured
+
+    return validate

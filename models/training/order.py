@@ -1,0 +1,85 @@
+"""Which sentences form which update, known from the seed alone.
+
+The order of an epoch is drawn from (seed, epoch), so a run that goes on after a kill needs
+to know only how many updates it has made, and N processes agree without talking: each takes
+every N-th micro-batch of an update.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from ..batch import Batch
+from ..data.batching import IdSequences, collate, length_batches
+
+PREPARED = 4
+"""Updates that wait in page-locked memory for a GPU."""
+
+
+@dataclass(frozen=True)
+class TrainingText:
+    """Encoded sentence pairs, in memory or in memory-mapped stores.
+
+    Args:
+        source, target: token ids by sentence, without BOS and EOS.
+        source_lengths, target_lengths: tokens of each sentence, without BOS and EOS.
+    """
+
+    source: IdSequences
+    target: IdSequences
+    source_lengths: np.ndarray
+    target_lengths: np.ndarray
+
+
+def updates_of(
+    text: TrainingText, tokens: int, micro_batches: int, seed: int, start: int
+) -> Iterator[tuple[int, list[np.ndarray]]]:
+    """Yield (epoch, the sentence indices of each micro-batch) of update `start`, `start` + 1, ...
+
+    An epoch whose batches do not fill its last update drops the rest; they are others in
+    the next epoch.
+    """
+    epoch, before = 0, 0
+    while True:
+        generator = np.random.default_rng((seed, epoch))
+        batches = length_batches(text.source_lengths, text.target_lengths, tokens, generator)
+        whole = max(1, len(batches) // micro_batches)
+        for update in range(whole):
+            if before + update >= start:
+                yield epoch, batches[update * micro_batches : (update + 1) * micro_batches]
+        epoch, before = epoch + 1, before + whole
+
+
+def collated(
+    text: TrainingText, updates: Iterator[tuple[int, list[np.ndarray]]], rank: int, world: int
+) -> Iterator[tuple[int, list[Batch]]]:
+    """Turn the indices of this process's micro-batches into padded batches."""
+    for epoch, batches in updates:
+        own = batches[rank::world]
+        yield epoch, [collate(text.source, text.target, indices) for indices in own]
+
+
+def on_device(
+    updates: Iterator[tuple[int, list[Batch]]], device: torch.device
+) -> Iterator[tuple[int, list[Batch]]]:
+    """Move batches to the device; for a GPU a thread prepares and pins the next ones."""
+    if device.type != "cuda":
+        yield from updates
+        return
+
+    def prepared() -> tuple[int, list[Batch]]:
+        epoch, batches = next(updates)
+        return epoch, [batch.pin_memory() for batch in batches]
+
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        waiting = deque(pool.submit(prepared) for _ in range(PREPARED))
+        while True:
+            epoch, batches = waiting.popleft().result()
+            waiting.append(pool.submit(prepared))
+            yield epoch, [batch.to(device) for batch in batches]

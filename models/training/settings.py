@@ -1,0 +1,54 @@
+"""What can be chosen about training."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from ..settings import Settings
+
+
+class TrainingSettings(Settings):
+    """How a network is trained.
+
+    Args:
+        updates: optimiser steps, unless patience or minutes run out before.
+        batch_tokens: padded tokens of the longer side in one micro-batch.
+        micro_batches: micro-batches in one update, over all processes together; their
+            gradients are summed, so N processes and one process make the same updates.
+        learning_rate: the highest rate, reached at the end of the warm-up.
+        warmup: updates over which the rate rises.
+        schedule: how the rate goes on, from the `schedule` registry.
+        cooldown: share of the updates, at the end, over which the rate falls to zero.
+        smoothing: label smoothing e (Vaswani et al. 2017, section 5.4).
+        weight_decay: AdamW's decay of matrices; norms and biases take none.
+        betas: Adam's decay rates of the gradient's first and second moment.
+        clip: largest l2 norm of the gradient; 0 does not clip.
+        average: at the end, the mean of the weights of this many last checkpoints.
+        validate_every: updates between validations, each of which writes a checkpoint.
+        validation_sentences: sentences whose greedy BLEU is taken at a validation; 0 for none.
+        patience: validations without a better NLL after which training stops; 0 for none.
+        minutes: wall-clock limit; 0 for none. A run that it ends cannot be repeated exactly.
+        precision: `auto` is bfloat16 where the processor has instructions for it.
+        compile: compile the layers with torch.compile (dynamic shapes).
+    """
+
+    updates: int = Field(default=10_000, ge=1)
+    batch_tokens: int = Field(default=2048, ge=1)
+    micro_batches: int = Field(default=1, ge=1)
+    learning_rate: float = Field(default=2e-3, gt=0)
+    warmup: int = Field(default=1000, ge=1)
+    schedule: str = "inverse_sqrt"
+    cooldown: float = Field(default=0.0, ge=0, le=1)
+    smoothing: float = Field(default=0.1, ge=0, lt=1)
+    weight_decay: float = Field(default=0.0, ge=0)
+    betas: tuple[float, float] = (0.9, 0.98)
+    clip: float = Field(default=1.0, ge=0)
+    average: int = Field(default=5, ge=1)
+    validate_every: int = Field(default=500, ge=1)
+    validation_sentences: int = Field(default=200, ge=0)
+    patience: int = Field(default=0, ge=0)
+    minutes: float = Field(default=0.0, ge=0)
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    compile: bool = False
