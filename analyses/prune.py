@@ -1,0 +1,131 @@
+"""What does it cost to remove heads? The `prune` analysis.
+
+Heads are removed in the order of each importance metric, the least important first, and in
+random orders. At each head count the heads are cut out of the weights, and the smaller
+model translates the main test split. The curve of BLEU against the heads that are left is
+the answer, and the area under it, as a share of what the whole model would have, judges the
+metrics: a good metric keeps the curve high for long. Random orders are the null.
+
+The orders come from validation text (the `score` analysis), the curve from test text.
+Nothing is trained after a removal. All models are scored on the same bootstrap resamples
+of the sentences, so that differences from the whole model are paired.
+
+Pitfall: one random order says little; ten show a band. Pitfall: the order of single
+ablations is not the best order of joint ones (Michel et al. 2019, section 4.1), so a metric
+that predicts leave-one-out best need not have the best curve.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from ..models.errors import UsageError
+from ..models.quality import RESAMPLES, signature
+from ..models.settings import Settings
+from ..models.translator import SearchSettings, Translator
+from .analysis import Progress, Splits, analysis, silent
+from .points import PointStore, measure_all
+from .proof import PROOF, masked_against_cut, proof_points
+from .provenance import Stopwatch, provenance
+from .prune_tables import curve_tables
+from .removal import Point, head_counts, orders_by_chance, orders_by_metric
+from .result import Result, Table
+
+
+class PruneSettings(Settings):
+    """Which orders, how many heads, how much text.
+
+    Args:
+        metrics: orders to follow; None follows every metric that was scored.
+        draws: random orders.
+        shares: of all heads, how many are left at each point; the whole model is added.
+        sentences: the first so many sentences of the main test split.
+        search: how the smaller models translate; greedy by default.
+        resamples: bootstrap resamples of the sentences.
+        proofs: points at which the smaller model is compared with closed gates.
+        proof_sentences: sentences of each such comparison.
+        examples: sentences shown before and after.
+        jobs: processes; 0 takes one a core on a CPU and one on a GPU.
+    """
+
+    metrics: tuple[str, ...] | None = None
+    draws: int = 10
+    shares: tuple[float, ...] = (1, 7 / 8, 3 / 4, 5 / 8, 1 / 2, 3 / 8, 1 / 4, 1 / 8, 1 / 16, 0)
+    sentences: int = 400
+    search: SearchSettings = SearchSettings(beam=1)
+    resamples: int = RESAMPLES
+    proofs: int = 4
+    proof_sentences: int = 32
+    examples: int = 6
+    jobs: int = 0
+
+
+@analysis("prune")
+def prune(
+    translator: Translator,
+    corpus: Splits,
+    settings: PruneSettings,
+    seed: int,
+    progress: Progress = silent,
+    *,
+    scores: Result,
+    folder: Path | None = None,
+) -> Result:
+    """Measure the curve of BLEU against heads, for every order.
+
+    Args:
+        scores: the Result of `score` for this very model.
+        folder: keeps finished points, so that an interrupted analysis goes on; without one
+            they are kept until the analysis ends.
+
+    Raises:
+        UsageError: scores of another model, or settings that ask for what was not measured.
+        DataError: the test split is empty.
+    """
+    stopwatch = Stopwatch()
+    model = translator.fingerprint
+    if scores.provenance.model != model:
+        raise UsageError("the scores are of another model: score this model first")
+    name, test = next(iter(corpus.tests.items()))
+    data = test.head(settings.sentences)
+    layout = translator.layout
+    orders = orders_by_metric(scores, settings.metrics, layout)
+    orders += orders_by_chance(layout, settings.draws, np.random.default_rng(seed))
+    counts = head_counts(len(layout), settings.shares)
+    points = [Point(order, count) for order in orders for count in counts]
+    about = {
+        "model": model,
+        "data": data.fingerprint,
+        "search": settings.search.model_dump(mode="json"),
+    }
+    with nullcontext(folder) if folder else TemporaryDirectory() as place:
+        store = PointStore(Path(place), about)
+        sets = [point.removed for point in points]
+        search, jobs = settings.search, settings.jobs
+        measured = measure_all(translator, sets, data, search, store, jobs, progress)
+    some = data.head(settings.proof_sentences)
+    proofs = [
+        masked_against_cut(translator, point, some, settings.search)
+        for point in proof_points(points, settings.proofs)
+    ]
+    tables = {
+        **curve_tables(points, measured, data, settings.resamples, seed, settings.examples),
+        "proof": Table.of("Closed gates against heads cut out of the weights.", PROOF, proofs),
+    }
+    origin = provenance(
+        stopwatch,
+        seed=seed,
+        model=model,
+        data={name: data.fingerprint, **scores.provenance.data},
+        device=translator.device,
+        signatures={"bleu": signature("bleu", data.target)},
+    )
+    remarks = (
+        "Orders were chosen on validation text; nothing was trained after a removal.",
+        "Decoding times were taken with other processes running and are rough.",
+    )
+    return Result("prune", tables, settings.model_dump(mode="json"), origin, remarks)
