@@ -90,13 +90,20 @@ def test_a_record_of_a_newer_form_names_the_version_that_wrote_it(run):
 @pytest.mark.parametrize(
     ("other", "difference"),
     [
-        ({"seed": 1, "train": {"steps": 99, "rate": 0.5, "warm_up": None}}, "seed = 0, and now it is 1"),
-        ({"seed": 0, "train": {"steps": 11, "rate": 0.5, "warm_up": None}}, "train.steps = 10, and now it is 11"),
-        ({"seed": 0, "train": {"steps": 10, "rate": 0.5, "warm_up": 4}}, "train.warm_up = null, and now it is 4"),
-        ({"seed": 0, "train": {"steps": 10, "rate": 0.5}}, "train.warm_up = null, which this version"),
+        ({"seed": 1, "train": {"steps": 9}}, "seed = 0, and now it is 1"),
+        ({"seed": 0, "train": {"steps": 11}}, "train.steps = 10, and now it is 11"),
+        ({"seed": 0, "train": {"steps": 10, "rate": 1}}, "train.rate = 0.5, and now it is 1"),
+        (
+            {"seed": 0, "train": {"steps": 10, "rate": 0.5, "warm_up": 4}},
+            "train.warm_up = null, and now it is 4",
+        ),
+        (
+            {"seed": 0, "train": {"steps": 10, "rate": 0.5}},
+            "train.warm_up = null, which this version does not know",
+        ),
         ({"seed": False, "train": CONFIG["train"]}, "seed = 0, and now it is false"),
     ],
-)  # fmt: skip
+)
 def test_going_on_with_other_settings_names_the_first_difference(run, other, difference):
     with pytest.raises(UsageError) as error:
         RunFolder.resume(run.path, other)
