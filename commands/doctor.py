@@ -129,28 +129,19 @@ def devices() -> list[dict[str, Any]]:
     return found
 
 
-def data_found() -> list[dict[str, Any]]:
-    """Return the folders in which data is looked for, and what lies in each."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    places = [
-        ("fetched corpora", "HEADCOUNT_DATA", Path(home) / "headcount"),
-        ("shared data for tests", "HEADCOUNT_SHARED", ROOT.parent / "shared"),
-    ]
-    rows = []
-    for what, variable, default in places:
-        folder = Path(os.environ.get(variable) or default)
-        inner = folder / "data" if variable == "HEADCOUNT_SHARED" else folder
-        rows.append(
-            {
-                "what": what,
-                "variable": variable,
-                "folder": str(folder),
-                "holds": sorted(it.name for it in inner.iterdir() if it.is_dir())
-                if inner.is_dir()
-                else [],
-            }
-        )
-    return rows
+def data_found() -> dict[str, Any]:
+    """Return where every named corpus is, the cache, and what lies in the shared folder."""
+    from ..models.data.corpora import cache_folder, corpus, whereabouts
+
+    cache = cache_folder()
+    shared = Path(os.environ.get("HEADCOUNT_SHARED") or ROOT.parent / "shared")
+    data = shared / "data"
+    holds = sorted(it.name for it in data.iterdir() if it.is_dir()) if data.is_dir() else []
+    return {
+        "cache": str(cache),
+        "corpora": [{"name": name, "where": whereabouts(name, cache)} for name in corpus],
+        "shared": {"folder": str(shared), "holds": holds},
+    }
 
 
 def _lines(report: dict[str, Any]) -> Iterable[str]:
@@ -178,8 +169,11 @@ def _lines(report: dict[str, Any]) -> Iterable[str]:
         missing = [row["name"] for row in rows if not row["fits"]]
         state = f"missing {', '.join(missing)}; pip install -e '.[{extra}]'" if missing else "ready"
         yield f"  {extra:14} {state}"
-    yield "\nData"
-    yield "  miniature      built in"
-    for row in report["data"]:
-        holds = ", ".join(row["holds"]) or f"nothing found (set {row['variable']})"
-        yield f"  {row['folder']} ({row['what']}): {holds}"
+    yield "\nCorpora"
+    for row in report["data"]["corpora"]:
+        yield f"  {row['name']:14} {row['where'] or 'headcount data fetch ' + row['name']}"
+    shared = report["data"]["shared"]
+    yield "\nData folders"
+    yield f"  fetched        {report['data']['cache']} (HEADCOUNT_DATA)"
+    holds = ", ".join(shared["holds"]) or "nothing found"
+    yield f"  shared         {shared['folder']} (HEADCOUNT_SHARED): {holds}"

@@ -72,11 +72,20 @@ def test_a_missing_extra_says_how_to_get_it_and_is_no_error(monkeypatch, capsys)
 
 
 def test_data_is_looked_for_where_the_variables_point(monkeypatch, tmp_path):
-    (tmp_path / "shared/data/multi30k").mkdir(parents=True)
-    (tmp_path / "cache/wmt").mkdir(parents=True)
+    (tmp_path / "shared/data/ud").mkdir(parents=True)
+    (tmp_path / "shared/data/README.md").touch()
     monkeypatch.setenv("HEADCOUNT_SHARED", str(tmp_path / "shared"))
     monkeypatch.setenv("HEADCOUNT_DATA", str(tmp_path / "cache"))
-    holds = {row["variable"]: row["holds"] for row in doctor.data_found()}
-    assert holds == {"HEADCOUNT_DATA": ["wmt"], "HEADCOUNT_SHARED": ["multi30k"]}
-    monkeypatch.setenv("HEADCOUNT_DATA", str(tmp_path / "nowhere"))
-    assert doctor.data_found()[0]["holds"] == []
+    found = doctor.data_found()
+    assert found["cache"] == str(tmp_path / "cache")
+    assert found["shared"] == {"folder": str(tmp_path / "shared"), "holds": ["ud"]}
+    where = {row["name"]: row["where"] for row in found["corpora"]}
+    assert where["miniature"] == "built in"
+    assert where["multi30k"] == ""
+
+
+def test_a_corpus_that_is_not_here_says_how_to_fetch_it(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("HEADCOUNT_SHARED", str(tmp_path))
+    monkeypatch.setenv("HEADCOUNT_DATA", str(tmp_path))
+    assert run(["doctor"]) == 0
+    assert "headcount data fetch multi30k" in capsys.readouterr().out
