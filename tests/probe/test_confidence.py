@@ -2,8 +2,9 @@
 
 import pytest
 import torch
-from made_translators import CARRIER, COPIER, Pairs
+from made_translators import CARRIER, COPIER
 
+from headcount.models.data.parallel_text import ParallelText
 from headcount.probe.confidence import Confidence, largest_weight
 
 GENERATOR = torch.Generator()
@@ -46,7 +47,9 @@ def test_batches_do_not_change_the_values(nano, pairs):
 
 
 def test_a_sentence_without_an_ordinary_token_counts_nothing(nano):
-    found = Confidence().scores(nano, Pairs(["", "oak fir"], ["oak", "oak"]), GENERATOR)
+    found = Confidence().scores(
+        nano, ParallelText("odd", ["", "oak fir"], ["oak", "oak"]), GENERATOR
+    )
     encoder = found.layout.slices[next(iter(found.layout.slices))]
     assert found.weights[0, encoder].tolist() == [0, 0, 0]
     assert found.weights[0, -1] == 1

@@ -5,6 +5,7 @@ import torch
 from made_translators import CARRIER, COPIER
 
 from headcount.models.attention import MultiHeadAttention
+from headcount.models.data.parallel_text import ParallelText
 from headcount.models.errors import DataError
 from headcount.probe.gradient import Gradient, loss_slopes, open_gates
 
@@ -101,7 +102,7 @@ def test_weights_keep_their_gradients_untouched(nano, pairs):
 
 def test_no_sentences_are_an_error(nano, pairs):
     with pytest.raises(DataError, match="at least one"):
-        Gradient().scores(nano, type(pairs)([], []), GENERATOR)
+        Gradient().scores(nano, ParallelText("none", [], []), GENERATOR)
 
 
 def sides(pairs):

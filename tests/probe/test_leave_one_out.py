@@ -32,7 +32,7 @@ def test_every_head_costs_what_the_physically_smaller_model_loses(nano, pairs):
 def test_values_are_by_sentence_and_in_corpus_order(nano, pairs):
     found = LeaveOneOut(tokens=20).scores(nano, pairs, GENERATOR)
     cut = nano.without([Head("cross", 1, 2)])
-    one = type(pairs)(pairs.source[7:8], pairs.target[7:8])
+    one = pairs.select([7])
     cost = corpus_nll(cut, one) - corpus_nll(nano, one)
     assert found.values[7, found.layout.column_of(Head("cross", 1, 2))] == pytest.approx(cost)
     assert found.weights[7].tolist() == [9.0] * len(found.layout)  # eight words and EOS

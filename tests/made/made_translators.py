@@ -1,12 +1,12 @@
 """Two tiny translators: one with random weights in float64, one whose truth is planted."""
 
 import random
-from dataclasses import dataclass
 
 import pytest
 import torch
 from torch import Tensor
 
+from headcount.models.data.parallel_text import Corpus, ParallelText
 from headcount.models.data.vocabulary import Vocabulary
 from headcount.models.gates import Head
 from headcount.models.network import Network, NetworkSettings
@@ -17,23 +17,29 @@ POSITIONS = 12
 CARRIER, COPIER = Head("cross", 0, 0), Head("decoder", 0, 0)
 
 
-@dataclass(frozen=True)
-class Pairs:
-    source: list[str]
-    target: list[str]
-
-
 @pytest.fixture(scope="session")
 def vocabulary() -> Vocabulary:
     return Vocabulary.train([" ".join(WORDS)], kind="word", size=4 + len(WORDS))
 
 
 @pytest.fixture(scope="session")
-def pairs() -> Pairs:
-    """Copying: every target is its source; 1 to 8 words."""
-    draw = random.Random(3)
-    lines = [" ".join(draw.choices(WORDS, k=1 + i % 8)) for i in range(24)]
-    return Pairs(lines, list(lines))
+def pairs() -> ParallelText:
+    return copies("pairs", seed=3)
+
+
+@pytest.fixture(scope="session")
+def copying() -> Corpus:
+    """A corpus in which every target is its source."""
+    splits = [copies(name, seed) for seed, name in enumerate(("train", "valid", "test", "far"))]
+    train, valid, *tests = splits
+    return Corpus("copying", "xx", "xx", train, valid, {it.name: it for it in tests}, "made")
+
+
+def copies(name: str, seed: int, sentences: int = 24) -> ParallelText:
+    """Sentences of 1 to 8 words."""
+    draw = random.Random(seed)
+    lines = [" ".join(draw.choices(WORDS, k=1 + i % 8)) for i in range(sentences)]
+    return ParallelText(name, lines, list(lines))
 
 
 @pytest.fixture(scope="session")
