@@ -26,12 +26,15 @@ class SearchSettings(Settings):
         beam: hypotheses a sentence; 1 is greedy search.
         length_penalty: alpha of Wu et al. 2016, eq. 14: a finished hypothesis Y is ranked by
             log P(Y) / ((5 + |Y|) / 6)^alpha, where |Y| counts EOS. 0 ranks by log P.
-        max_ratio, max_extra: at most `max_ratio` x source tokens + `max_extra` target tokens.
+        min_tokens: EOS may not come before so many other target tokens.
+        max_ratio, max_extra: at most `max_ratio` x source tokens + `max_extra` target tokens,
+            EOS counted on both sides.
         batch_tokens: source tokens decoded together (times the beam).
     """
 
     beam: int = 1
     length_penalty: float = 1.0
+    min_tokens: int = 0
     max_ratio: float = 1.5
     max_extra: int = 20
     batch_tokens: int = 2048

@@ -1,0 +1,100 @@
+"""Many sentences: sorted by length, cut into batches, searched, and put back in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch import Tensor
+
+from ..batch import Tokens
+from ..network import Network
+from ..translator import SearchSettings
+from .beam import beam_search
+from .greedy import greedy
+from .hypothesis import Hypothesis
+from .incremental import Prefixes, PreparedDecoder
+from .ranking import Rules
+
+
+@torch.inference_mode()
+def search(
+    network: Network,
+    source: Sequence[Sequence[int]],
+    settings: SearchSettings,
+    gates: Tensor | None = None,
+    *,
+    bos: int,
+    eos: int,
+    pad: int,
+) -> list[Hypothesis]:
+    """Find a translation of every sentence.
+
+    A sentence's result does not depend on the others: neither on how many there are nor on
+    their lengths, but for the rounding of sums. A sentence without any token but EOS is not
+    searched: its translation is empty, with log P = 0.
+
+    Args:
+        network: in evaluation mode.
+        source: token ids of each sentence, EOS included.
+        settings: beam, length penalty, limits and batch size.
+        gates: head gates [1 or sentence, head], None for open ones
+        bos, eos, pad: ids of the special tokens.
+
+    Returns:
+        One hypothesis a sentence, in the order of `source`.
+
+    Raises:
+        UsageError: gates that do not fit.
+        DataError: a sentence longer than the network has positions for.
+    """
+    if gates is not None:
+        gates = network.layout.checked(gates, len(source))
+    rules = Rules(bos, eos, pad, settings.min_tokens, settings.length_penalty)
+    decoder = PreparedDecoder(network)
+    found = [Hypothesis((), 0.0, True)] * len(source)
+    searched = [i for i, sentence in enumerate(source) if any(token != eos for token in sentence)]
+    searched.sort(key=lambda sentence: -len(source[sentence]))
+    for batch in _batches(searched, source, settings):
+        rows = gates if gates is None or len(gates) == 1 else gates[batch]
+        tokens = Tokens.padded([source[sentence] for sentence in batch], pad, {bos, eos})
+        for sentence, result in zip(
+            batch, _search_batch(decoder, tokens, settings, rows, rules), strict=True
+        ):
+            found[sentence] = result
+    return found
+
+
+def _search_batch(
+    decoder: PreparedDecoder,
+    source: Tokens,
+    settings: SearchSettings,
+    gates: Tensor | None,
+    rules: Rules,
+) -> list[Hypothesis]:
+    """Search one batch of sentences."""
+    network = decoder.network
+    longest = (settings.max_ratio * source.lengths + settings.max_extra).long()  # [sentence]
+    limits = longest.clamp(1, network.settings.max_positions)
+    device = network.output_table.device
+    source, limits = source.to(device), limits.to(device)
+    memory = network.encode(source, gates)  # [sentence, source, width]
+    prefixes = Prefixes(decoder, memory, source, gates)
+    if settings.beam == 1:
+        return greedy(prefixes, limits, rules)
+    return beam_search(prefixes, limits, rules, settings.beam)
+
+
+def _batches(
+    order: Sequence[int], source: Sequence[Sequence[int]], settings: SearchSettings
+) -> Iterator[list[int]]:
+    """Cut sentences, longest first, into batches of at most `batch_tokens` padded tokens."""
+    batch: list[int] = []
+    for sentence in order:
+        longest = len(source[batch[0]]) if batch else 0
+        if longest * (len(batch) + 1) > settings.batch_tokens:
+            yield batch
+            batch = []
+        batch.append(sentence)
+    if batch:
+        yield batch
