@@ -74,19 +74,29 @@ def _decoded(raw: bytes, path: Path, number: int, longest: int) -> str:
     raw = raw.removesuffix(b"\n").removesuffix(b"\r") if ended else raw
     if number == 1:
         raw = raw.removeprefix(b"\xef\xbb\xbf")
-    # Every character has at most one byte that is not of the form 10xxxxxx, its first.
+    # Every character has exactly one byte that is not of the form 10xxxxxx, its first.
     if len(raw) > longest and sum(byte & 0xC0 != 0x80 for byte in raw) > longest:
-        raise DataError(
-            f"{path}, line {number}: more than {longest} characters in one sentence; split "
-            "or remove the line, or raise longest_line (--longest-line)"
-        )
+        raise DataError(_too_long(path, number, longest) + _perhaps_gzip(path))
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise DataError(
             f"{path}, line {number}: byte {error.start + 1} (0x{raw[error.start]:02X}) is not "
             "UTF-8; convert the file, for example with iconv -f LATIN1 -t UTF-8"
+            + _perhaps_gzip(path)
         ) from None
+
+
+def _too_long(path: Path, number: int, longest: int) -> str:
+    return (
+        f"{path}, line {number}: more than {longest} characters in one sentence; split or "
+        "remove the line, or raise longest_line (--longest-line)"
+    )
+
+
+def _perhaps_gzip(path: Path) -> str:
+    """Damage inside a packed file may give garbage before its checksum is reached."""
+    return f" (or the file is damaged: gzip -t {path} tells)" if path.suffix == ".gz" else ""
 
 
 def read_pairs(
@@ -164,10 +174,7 @@ def read_tsv(
                 "are expected; keep these two columns, with one tab between them"
             )
         if max(map(len, columns)) > longest:
-            raise DataError(
-                f"{path}, line {number}: more than {longest} characters in one sentence; split "
-                "or remove the line, or raise longest_line (--longest-line)"
-            )
+            raise DataError(_too_long(path, number, longest))
         if columns[0].strip() and columns[1].strip():
             kept += 1
             yield columns[0], columns[1]

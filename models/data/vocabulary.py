@@ -41,9 +41,9 @@ SPACE_MARK = "\N{LOWER ONE EIGHTH BLOCK}"
 """How `pieces` shows a space."""
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
-# The library encodes with threads, which do not survive a fork: a child that uses them
-# hangs, and the library warns of it. A value that is set (the user's own comes first) ends
-# the warning, and the child goes on without threads.
+# The library encodes with threads, which do not survive a fork: a child that uses them hangs,
+# and releases before 0.22 print a warning when the user has not decided. So it is decided here
+# unless the user did, and a forked child always goes on without threads.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
@@ -142,11 +142,9 @@ class Vocabulary:
         Raises:
             DataError: an id outside the vocabulary.
         """
+        self._check(ids)
         table = self._bytes
-        try:
-            text = b"".join([table[i] for i in ids]).decode("utf-8", errors="replace")
-        except IndexError:
-            raise DataError(self._outside(ids)) from None
+        text = b"".join([table[i] for i in ids]).decode("utf-8", errors="replace")
         return text.removeprefix(" ") if self._over_bytes else text
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
@@ -155,10 +153,8 @@ class Vocabulary:
         A space is shown as U+2581, bytes that are no whole character as `<0xC3>`, a
         WordPiece that continues a word with `##`.
         """
-        try:
-            return [self._visible[i] for i in ids]
-        except IndexError:
-            raise DataError(self._outside(ids)) from None
+        self._check(ids)
+        return [self._visible[i] for i in ids]
 
     def __len__(self) -> int:
         return len(self._names)
@@ -242,9 +238,13 @@ class Vocabulary:
             shown.append("##" + text if continues else text)
         return shown
 
-    def _outside(self, ids: Sequence[int]) -> str:
-        wrong = next(i for i in ids if not -len(self) <= i < len(self))
-        return f"token id {wrong} is outside the vocabulary of {len(self)}: it belongs to another"
+    def _check(self, ids: Sequence[int]) -> None:
+        """Refuse ids that this vocabulary does not have."""
+        if len(ids) and not 0 <= min(ids) <= max(ids) < len(self):
+            wrong = min(ids) if min(ids) < 0 else max(ids)
+            raise DataError(
+                f"token id {wrong} is outside the vocabulary of {len(self)}: it belongs to another"
+            )
 
 
 def train_vocabularies(
