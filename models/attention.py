@@ -21,6 +21,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.nn.utils import skip_init
 
 from .gates import Attention
 from .recorder import Recorder
@@ -46,10 +47,11 @@ class MultiHeadAttention(nn.Module):
         self.ids = ids
         self.head_width = head_width
         inner = len(ids) * head_width
-        self.query = nn.Linear(width, inner)
-        self.key = nn.Linear(width, inner)
-        self.value = nn.Linear(width, inner)
-        self.output = nn.Linear(inner, width)
+        linear = nn.Linear if ids else _empty_linear
+        self.query = linear(width, inner)
+        self.key = linear(width, inner)
+        self.value = linear(width, inner)
+        self.output = linear(inner, width)
         self.score = score[score_name]
         if not ids:  # these have no elements and never meet a gradient
             for part in (self.query, self.key, self.value):
@@ -84,12 +86,12 @@ class MultiHeadAttention(nn.Module):
             return self.output.bias.expand(*queries.shape[:2], -1)
         query, key, value = self.projected(queries, memory)  # each [batch, head, token, head_width]
         if recorder is None:
-            context = self.score.fused(query, key, value, visible, causal)
+            context = self.score.fused(query, key, value, visible, causal).transpose(1, 2)
         else:
             scores = self.score.explicit(query, key)  # [batch, head, query, key]
             weights = masked_softmax(scores, visible, causal)  # [batch, head, query, key]
-            context = weights @ value  # [batch, head, query, head_width]
-            recorder.saw_attention(self.name, weights, context.transpose(1, 2))
+            context = (weights @ value).transpose(1, 2)  # [batch, query, head, head_width]
+            recorder.saw_attention(self.name, weights, context)
         return self.merged(context, gates)
 
     def projected(self, queries: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -110,10 +112,17 @@ class MultiHeadAttention(nn.Module):
         return features.unflatten(-1, (len(self.ids), self.head_width)).transpose(1, 2)
 
     def merged(self, context: Tensor, gates: Tensor | None) -> Tensor:
-        """Gate the heads' outputs [batch, head, query, head_width] and project their sum."""
+        """Gate the heads' outputs [batch, query, head, head_width] and project their sum."""
         if gates is not None:
-            context = context * gates[:, :, None, None]
-        return self.output(context.transpose(1, 2).flatten(2))  # [batch, query, width]
+            context = context * gates[:, None, :, None]
+        return self.output(context.flatten(2))  # [batch, query, width]
+
+
+def _empty_linear(inputs: int, outputs: int) -> nn.Linear:
+    """Make a layer that has no weights, and so none to initialise."""
+    layer = skip_init(nn.Linear, inputs, outputs)
+    nn.init.zeros_(layer.bias)
+    return layer
 
 
 def masked_softmax(scores: Tensor, visible: Tensor | None, causal: bool) -> Tensor:

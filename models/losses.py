@@ -57,13 +57,14 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
         weight = table.to(states.dtype)  # [vocabulary, width]
         d_states = torch.empty_like(states)  # [token, width]
         d_table = torch.zeros_like(table)  # [vocabulary, width]
-        smoothed = torch.zeros((), device=states.device)
-        plain = torch.zeros((), device=states.device)
+        exact = torch.promote_types(states.dtype, torch.float32)
+        smoothed = torch.zeros((), device=states.device, dtype=exact)
+        plain = torch.zeros((), device=states.device, dtype=exact)
         spread = smoothing / table.shape[0]
         for start in range(0, len(states), CHUNK):
             rows = slice(start, start + CHUNK)
             label = labels[rows, None]  # [token, 1]
-            logits = (states[rows] @ weight.T).float()  # [token, vocabulary]
+            logits = (states[rows] @ weight.T).to(exact)  # [token, vocabulary]
             log_total = logits.logsumexp(-1, keepdim=True)  # [token, 1]
             own = (log_total - logits.gather(1, label)).sum()
             plain += own

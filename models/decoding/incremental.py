@@ -253,7 +253,7 @@ def attend(
     if mask is not None:
         scores = scores + mask
     context = scores.softmax(-1) @ values  # [sentence, head, hypothesis, head_width]
-    return attention.merged(context, gates.get(attention.name))
+    return attention.merged(context.transpose(1, 2), gates.get(attention.name))
 
 
 def by_role(attention: MultiHeadAttention, features: Tensor) -> Tensor:
