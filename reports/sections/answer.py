@@ -1,0 +1,115 @@
+"""The answer on one screen: how many heads are needed, and what that costs and saves."""
+
+from __future__ import annotations
+
+import pandas as pd
+from markupsafe import Markup
+
+from ..choice import RANDOM, Choice, smallest_within
+from ..drawing.charts import Axis, Chart, Rule, draw
+from ..findings import Findings
+from ..orders import order_line, random_band, random_line
+from ..rendering import caption_of, render
+from ..wording import fixed, interval, signed, title_of
+from . import section
+
+OTHER_LOSSES = (0.5, 1.0, 2.0, 5.0)
+
+
+@section("answer", title="The answer", place=10, needs=("prune",))
+def answer(findings: Findings) -> Markup | None:
+    """How few heads keep BLEU within the loss that is allowed."""
+    if findings.table("prune", "curve") is None:
+        return None
+    curve = findings.rows("prune", "curve")
+    choice = smallest_within(curve, findings.allowed_loss)
+    if choice is None:
+        return None
+    shown = choice.chosen if choice.chosen is not None else choice.whole
+    explained = (
+        f"BLEU of the smaller models by one order ({title_of(shown['order']).lower()}) against "
+        "the number of heads left, with the grey band of random orders. "
+        "The dashed line is the lowest BLEU that the allowed loss permits."
+    )
+    return render(
+        "answer.html",
+        {
+            "choice": choice,
+            "whole": choice.whole,
+            "chosen": choice.chosen,
+            "facts": _facts(choice),
+            "chart": _chart(findings, curve, choice, shown["order"]),
+            "caption": caption_of(
+                findings, "prune", ("curve", "band"), explained, unit="BLEU points", measure="bleu"
+            ),
+            "others": _other_losses(curve),
+        },
+    )
+
+
+def _facts(choice: Choice) -> list[tuple[str, str, str]]:
+    """Return (what, value, beside what) for BLEU, size and speed of the chosen model."""
+    whole = choice.whole
+    if choice.chosen is None:
+        bounds = interval(whole["bleu_low"], whole["bleu_high"], 1)
+        return [("BLEU of the whole model", fixed(whole["bleu"], 1), bounds)]
+    row = choice.chosen
+    bounds = interval(row["bleu_low"], row["bleu_high"], 1)
+    loss = interval(row["difference_low"], row["difference_high"])
+    size = row["parameters"] / whole["parameters"] - 1
+    speed = whole["seconds"] / row["seconds"]
+    return [
+        (
+            "BLEU",
+            fixed(row["bleu"], 1),
+            f"{bounds}; whole model {fixed(whole['bleu'], 1)}",
+        ),
+        ("Change of BLEU", signed(row["bleu_difference"]), f"{loss}, paired"),
+        (
+            "Parameters",
+            f"{signed(100 * size, 0)} %",
+            f"{row['parameters']:,} of {whole['parameters']:,}",
+        ),
+        (
+            "Decoding",
+            f"{fixed(speed)}×",
+            f"{fixed(row['seconds'], 1)} s against {fixed(whole['seconds'], 1)} s",
+        ),
+    ]
+
+
+def _chart(findings: Findings, curve: pd.DataFrame, choice: Choice, order: str) -> Markup:
+    """Draw the chosen order with the random band and the allowed loss."""
+    floor = choice.whole["bleu"] - choice.allowed_loss
+    marks = [Rule(floor, f"whole model − {choice.allowed_loss:g}")]
+    if choice.chosen is not None:
+        heads = choice.chosen["heads_left"]
+        marks.append(Rule(heads, f"{heads} heads", vertical=True))
+    lines = [order_line(curve, order)]
+    band: list[tuple[float, float, float]] = []
+    if findings.table("prune", "band") is not None:
+        spread = findings.rows("prune", "band")
+        band, lines = random_band(spread), [random_line(spread), *lines]
+    return draw(
+        Chart(
+            title=f"BLEU against heads left, removed by {title_of(order).lower()}",
+            x=Axis("heads left", end_ticks=True),
+            y=Axis("BLEU", include=(0,)),
+            lines=lines,
+            band=band,
+            marks=marks,
+        ),
+        wide=(560, 330),
+        narrow=280,
+    )
+
+
+def _other_losses(curve: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return how many heads are needed for other losses."""
+    most = curve["heads_left"].max()
+    found = []
+    for loss in OTHER_LOSSES:
+        choice = smallest_within(curve[curve["order"] != RANDOM], loss)
+        heads = choice.chosen["heads_left"] if choice and choice.chosen is not None else most
+        found.append((f"{loss:g}", f"{heads}"))
+    return found

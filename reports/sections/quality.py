@@ -1,0 +1,56 @@
+"""How good the whole model's translations are, on every split and by every measure."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from ..findings import Findings
+from ..rendering import Sheet, caption_of, render
+from ..wording import duration, fixed, interval, title_of, whole
+from . import section
+
+
+@section("quality", title="Quality", place=60, needs=("evaluate",))
+def quality(findings: Findings) -> Markup | None:
+    """BLEU, chrF and likelihood of the whole model with intervals and signatures."""
+    rows = findings.records("evaluate", "quality")
+    if not rows:
+        return None
+    columns = ["Split", "Search", "Measure", "Value", "95 % interval", "Unit", "Sentences"]
+    columns += ["Decoding", "Signature"]
+    printed = []
+    for row in rows:
+        digits = 4 if row["measure"] == "nll" else 2
+        printed.append(
+            [
+                row["split"],
+                row["search"],
+                title_of(row["measure"]),
+                fixed(row["value"], digits),
+                interval(row["low"], row["high"], digits),
+                row["unit"],
+                whole(row["sentences"]),
+                duration(row["seconds"]),
+                row["signature"],
+            ]
+        )
+    sheet = Sheet(
+        "Quality by split, search and measure", columns, printed, 1, frozenset({0, 1, 2, 5, 8})
+    )
+    text = "The model as it was trained, with all its heads. Higher is better, but for the NLL."
+    tables = [name for name in ("quality", "model") if findings.table("evaluate", name)]
+    return render(
+        "quality.html",
+        {
+            "sheet": sheet,
+            "model": _model(findings),
+            "remarks": findings.results["evaluate"].remarks,
+            "caption": caption_of(findings, "evaluate", tables, text, unit="as in the table"),
+        },
+    )
+
+
+def _model(findings: Findings) -> list[tuple[str, str]]:
+    """Return what the model is: pairs of a property and its value."""
+    rows = findings.records("evaluate", "model")
+    return [(row["property"].replace("_", " "), row["value"]) for row in rows]

@@ -1,0 +1,94 @@
+"""How numbers and names are written on the page.
+
+A value that was not measured is a dash and never a zero; a minus is a real minus sign, so
+that columns line up.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+ABSENT = "–"  # an en dash
+_NAMES = {
+    "bleu": "BLEU",
+    "chrf": "chrF",
+    "ter": "TER",
+    "nll": "NLL",
+    "lrp": "LRP",
+    "encoder": "Encoder self-attention",
+    "decoder": "Decoder self-attention",
+    "cross": "Cross-attention",
+    "random": "Random order",
+    "leave_one_out": "Leave-one-out",
+}
+
+
+def title_of(name: str) -> str:
+    """Write the name of a metric, site or measure as a reader expects it.
+
+    Args:
+        name: as it stands in a Result, such as `leave_one_out`.
+    """
+    return _NAMES.get(name) or name.replace("_", " ").capitalize()
+
+
+def missing(value: Any) -> bool:
+    """Say whether a cell holds no value: None, NaN or pandas' NA."""
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    return isinstance(value, float) and math.isnan(value)
+
+
+def fixed(value: Any, digits: int = 2) -> str:
+    """Write a number with a fixed count of decimals and thousands apart: `1,204.50`."""
+    if missing(value):
+        return ABSENT
+    text = f"{float(value):,.{digits}f}"
+    if float(text.replace(",", "")) == 0:
+        text = text.lstrip("-")
+    return text.replace("-", "\u2212")
+
+
+def signed(value: Any, digits: int = 2) -> str:
+    """Write a difference with its sign: `+0.31`, `−0.80`, `0.00`."""
+    text = fixed(value, digits)
+    positive = not missing(value) and text[0] != "\u2212" and any(c in "123456789" for c in text)
+    return f"+{text}" if positive else text
+
+
+def whole(value: Any) -> str:
+    """Write a count: `1,204,224`."""
+    return fixed(value, 0)
+
+
+def significant(value: Any, digits: int = 3) -> str:
+    """Write a number of unknown size with so many significant digits: `0.0312`, `3.1e−06`."""
+    if missing(value):
+        return ABSENT
+    number = float(value)
+    if number == 0:
+        return "0"
+    if not 1e-4 <= abs(number) < 1e6:
+        return f"{number:.{digits - 1}e}".replace("-", "\u2212")
+    places = max(0, digits - 1 - math.floor(math.log10(abs(number))))
+    return fixed(number, places)
+
+
+def interval(low: Any, high: Any, digits: int = 2) -> str:
+    """Write an interval: `[87.81, 90.02]`, or a dash where there is none."""
+    if missing(low) or missing(high):
+        return ABSENT
+    return f"[{fixed(low, digits)}, {fixed(high, digits)}]"
+
+
+def duration(seconds: Any) -> str:
+    """Write seconds for people: `4.2 s`, `3 min 5 s`, `2 h 10 min`."""
+    if missing(seconds):
+        return ABSENT
+    total = float(seconds)
+    if total < 100:
+        return f"{total:.1f} s"
+    minutes, rest = divmod(round(total), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
