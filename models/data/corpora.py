@@ -18,10 +18,11 @@ from typing import Any, Self
 
 from pydantic import field_validator, model_validator
 
-from ..errors import UsageError
+from ..errors import DataError, UsageError
 from ..registry import Registry
 from ..settings import Settings
 from . import multi30k
+from .fetch import fetchable
 from .parallel_text import Corpus, ParallelText
 from .readers import LONGEST_LINE, Skipped, open_pairs
 
@@ -93,6 +94,16 @@ def load_corpus(settings: CorpusSettings, cache: Path | None = None) -> Corpus:
         DataError: text that is missing or cannot be used, by file, line and remedy.
     """
     return corpus[settings.name](settings, cache or cache_folder())
+
+
+def whereabouts(name: str, cache: Path) -> str:
+    """Return where a corpus is, in words; empty when it must be fetched first."""
+    if name not in fetchable:
+        return {"miniature": "built in", "files": "where you say"}.get(name, "")
+    try:
+        return str(multi30k.locate(cache))
+    except DataError:
+        return ""
 
 
 def cache_folder() -> Path:

@@ -20,6 +20,7 @@ from typing import Any
 
 from ..errors import DataError
 from ..files import replacing, sha256_of
+from ..registry import Registry
 
 PIECE = 1 << 16
 TIMEOUT_SECONDS = 30.0
@@ -45,6 +46,22 @@ class RemoteFile:
     url: str
     size: int
     sha256: str
+
+
+@dataclass(frozen=True)
+class Fetchable:
+    """A corpus that can be fetched.
+
+    Args:
+        licence: what may be done with it; shown before anything is fetched.
+        files: all that it consists of.
+    """
+
+    licence: str
+    files: Sequence[RemoteFile]
+
+
+fetchable: Registry[Fetchable] = Registry("corpus to fetch")
 
 
 def fetch(

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..errors import DataError
 from ..files import sha256_of
-from .fetch import RemoteFile
+from .fetch import Fetchable, RemoteFile, fetchable
 
 SPLITS = ("train", "val", "test_2016_flickr")
 LICENCE = (
@@ -52,9 +52,10 @@ _KNOWN = {
     ),
 }
 FILES = [RemoteFile(name, ADDRESS + name, *known) for name, known in _KNOWN.items()]
+fetchable("multi30k")(Fetchable(LICENCE, FILES))
 
 
-def locate(cache: Path, from_folder: str | None = None) -> Path:
+def locate(cache: Path, from_folder: str | Path | None = None) -> Path:
     """Return the folder that holds the checked files of Multi30k.
 
     The first of these that has any of them: `from_folder` when given, else `multi30k/` in the

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..errors import DataError
+from ..errors import DataError, UsageError, did_you_mean
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,17 @@ class Corpus:
     def splits(self) -> dict[str, ParallelText]:
         """Return all splits by name: train, valid, and the test splits by their own names."""
         return {"train": self.train, "valid": self.valid, **self.tests}
+
+    def split(self, name: str) -> ParallelText:
+        """Return a split by name; `test` is the main test split, whatever its own name.
+
+        Raises:
+            UsageError: no such split.
+        """
+        known = {"test": self.test} | self.splits
+        if name not in known:
+            raise UsageError(f"{self.name} has no split '{name}'" + did_you_mean(name, known))
+        return known[name]
 
     @cached_property
     def fingerprint(self) -> str:
