@@ -15,50 +15,22 @@ of removal) reads validation text, what REPORTS reads test text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Protocol
 
 from ..models.registry import Registry
-from ..probe.importance import SentencePairs
 from .result import Result
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is."""
 
 analysis: Registry[Callable[..., Result]] = Registry("analysis")
 
 
-class Split(SentencePairs, Protocol):
-    """One split of a corpus: parallel text with a name and a hash."""
+class Progress(Protocol):
+    """Hears how far long work has come; the commands show it."""
 
-    @property
-    def name(self) -> str:
-        """Return the split's name, such as `valid`."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """Return the SHA-256 over both sides."""
-        ...
-
-    def head(self, n: int) -> Split:
-        """Return the first `n` sentence pairs (all where there are fewer)."""
+    def __call__(self, what: str, done: int, total: int, note: str = "") -> None:
+        """Say what is being done, how much of it is done, how much there is, and a figure."""
         ...
 
 
-class Splits(Protocol):
-    """A corpus, of which an analysis reads the validation and the test splits."""
-
-    @property
-    def valid(self) -> Split:
-        """Return the validation split."""
-        ...
-
-    @property
-    def tests(self) -> Mapping[str, Split]:
-        """Return the test splits by name; the first is the main one."""
-        ...
-
-
-def silent(what: str, done: int, total: int) -> None:
+def silent(what: str, done: int, total: int, note: str = "") -> None:
     """Say nothing of the progress."""

@@ -24,10 +24,11 @@ from typing import Any
 import joblib
 import torch
 
+from ..models.data.parallel_text import ParallelText
 from ..models.files import write_json
 from ..models.gates import Head
 from ..models.translator import SearchSettings, Translator
-from .analysis import Progress, Split
+from .analysis import Progress
 from .provenance import Stopwatch, fingerprint, usable_cores
 
 CHUNKS_A_JOB = 4  # a chunk carries the model to its process; more of them balance better
@@ -86,7 +87,7 @@ class PointStore:
 
 
 def measure(
-    translator: Translator, removed: Iterable[Head], data: Split, search: SearchSettings
+    translator: Translator, removed: Iterable[Head], data: ParallelText, search: SearchSettings
 ) -> Measured:
     """Cut the heads out of the weights, translate, and read the references.
 
@@ -107,7 +108,7 @@ def measure(
 
 @torch.no_grad()
 def reference_losses(
-    translator: Translator, data: Split, *, tokens: int = 4096
+    translator: Translator, data: ParallelText, *, tokens: int = 4096
 ) -> tuple[list[float], list[int]]:
     """Return each reference's summed NLL in nats and its tokens, EOS included.
 
@@ -116,7 +117,7 @@ def reference_losses(
     """
     losses, counts = [0.0] * len(data.source), [0] * len(data.source)
     for batch in translator.batches(data.source, data.target, tokens=tokens):
-        sums = translator.token_losses(batch).double().sum(1).tolist()  # [batch]
+        sums = translator.token_losses(batch).cpu().double().sum(1).tolist()  # [batch]
         lengths = batch.labels.real.sum(1).tolist()  # [batch]
         for index, loss, length in zip(batch.indices.tolist(), sums, lengths, strict=True):
             losses[index], counts[index] = loss, length
@@ -126,7 +127,7 @@ def reference_losses(
 def measure_all(
     translator: Translator,
     sets: Sequence[frozenset[Head]],
-    data: Split,
+    data: ParallelText,
     search: SearchSettings,
     store: PointStore,
     jobs: int,
@@ -151,7 +152,7 @@ def measure_all(
 def _in_processes(
     translator: Translator,
     missing: Sequence[frozenset[Head]],
-    data: Split,
+    data: ParallelText,
     search: SearchSettings,
     store: PointStore,
     jobs: int,
@@ -175,7 +176,7 @@ def _in_processes(
 def _measure_chunk(
     translator: Translator,
     sets: Sequence[frozenset[Head]],
-    data: Split,
+    data: ParallelText,
     search: SearchSettings,
     store: PointStore,
 ) -> int:

@@ -16,8 +16,8 @@ from typing import Any
 
 import torch
 
+from ..models.data.parallel_text import ParallelText
 from ..models.translator import SearchSettings, Translator
-from .analysis import Split
 from .points import reference_losses
 from .removal import Point
 from .result import Column
@@ -43,7 +43,7 @@ def proof_points(points: Sequence[Point], count: int) -> list[Point]:
 
 @torch.no_grad()
 def masked_against_cut(
-    translator: Translator, point: Point, data: Split, search: SearchSettings
+    translator: Translator, point: Point, data: ParallelText, search: SearchSettings
 ) -> dict[str, Any]:
     """Compare the masked whole model with the smaller one; return a row of `PROOF`.
 
@@ -62,7 +62,7 @@ def masked_against_cut(
         cut = smaller.logits(batch)[batch.labels.real]  # [token, vocabulary]
         difference = max(difference, float((masked - cut).abs().max()))
         largest = max(largest, float(cut.abs().max()))
-        masked_loss += float(translator.token_losses(batch, gates).double().sum())
+        masked_loss += float(translator.token_losses(batch, gates).cpu().double().sum())
     losses, tokens = reference_losses(smaller, data)
     both = (
         translator.translate(data.source, search, gates=gates),

@@ -23,11 +23,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from ..models.data.parallel_text import Corpus
 from ..models.errors import UsageError
 from ..models.quality import RESAMPLES, signature
 from ..models.settings import Settings
 from ..models.translator import SearchSettings, Translator
-from .analysis import Progress, Splits, analysis, silent
+from .analysis import Progress, analysis, silent
 from .points import PointStore, measure_all
 from .proof import PROOF, masked_against_cut, proof_points
 from .provenance import Stopwatch, provenance
@@ -67,7 +68,7 @@ class PruneSettings(Settings):
 @analysis("prune")
 def prune(
     translator: Translator,
-    corpus: Splits,
+    corpus: Corpus,
     settings: PruneSettings,
     seed: int,
     progress: Progress = silent,

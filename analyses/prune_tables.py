@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..models.data.parallel_text import ParallelText
 from ..models.gates import SITES, Head
 from ..models.quality import measure, resampled_sums, sentence_statistics
-from .analysis import Split
 from .points import Measured
 from .removal import RANDOM, Point, RemovalOrder
 from .result import Column, Table
@@ -71,7 +71,7 @@ EXAMPLES = (
 def curve_tables(
     points: Sequence[Point],
     measured: Mapping[frozenset[Head], Measured],
-    data: Split,
+    data: ParallelText,
     resamples: int,
     seed: int,
     examples: int,
@@ -117,7 +117,7 @@ def curve_tables(
 
 
 def _bleu_by_model(
-    measured: Mapping[frozenset[Head], Measured], data: Split, resamples: int, seed: int
+    measured: Mapping[frozenset[Head], Measured], data: ParallelText, resamples: int, seed: int
 ) -> dict[frozenset[Head], Record]:
     """Return every model's BLEU and its difference from the whole model, with intervals."""
     statistics = {
@@ -214,7 +214,7 @@ def _shown(points: Sequence[Point], areas: Sequence[Record]) -> list[Point]:
 def _examples(
     shown: Sequence[Point],
     measured: Mapping[frozenset[Head], Measured],
-    data: Split,
+    data: ParallelText,
     count: int,
 ) -> list[Record]:
     """Return the translations of sentences spread evenly over the split, never hand-picked."""

@@ -19,10 +19,11 @@ import torch
 from pydantic import Field
 from scipy import stats
 
+from ..models.data.parallel_text import Corpus
 from ..models.settings import Settings
 from ..models.translator import Translator
 from ..probe.importance import HeadScores, Metric, metric
-from .analysis import Progress, Splits, analysis, silent
+from .analysis import Progress, analysis, silent
 from .provenance import Stopwatch, provenance
 from .result import Column, Result, Table
 
@@ -86,7 +87,7 @@ class ScoreSettings(Settings):
 @analysis("score")
 def score(
     translator: Translator,
-    corpus: Splits,
+    corpus: Corpus,
     settings: ScoreSettings,
     seed: int,
     progress: Progress = silent,

@@ -24,9 +24,10 @@ import torch
 from torch import Tensor
 
 from ..models.batch import Batch
+from ..models.data.parallel_text import ParallelText
 from ..models.gates import Attention
 from ..models.translator import Translator
-from .importance import HeadScores, Metric, SentencePairs, empty_scores, metric
+from .importance import HeadScores, Metric, empty_scores, metric
 
 
 @metric("confidence")
@@ -49,7 +50,7 @@ class Confidence(Metric):
         )
 
     def scores(
-        self, translator: Translator, data: SentencePairs, generator: torch.Generator
+        self, translator: Translator, data: ParallelText, generator: torch.Generator
     ) -> HeadScores:
         """Measure every head's confidence; see `Metric.scores`."""
         layout = translator.layout
@@ -60,11 +61,11 @@ class Confidence(Metric):
             for name, alpha in attention.items():
                 queries, keys = tokens_seen(batch, name, self.keep_special)
                 largest = largest_weight(alpha, queries, keys)  # [batch, head, query]
-                count = queries.sum(1, keepdim=True).double()  # [batch, 1]
-                mean = largest.double().sum(2) / count.clamp(min=1)  # [batch, head]
+                count = queries.sum(1, keepdim=True).cpu().double()  # [batch, 1]
+                mean = largest.cpu().double().sum(2) / count.clamp(min=1)  # [batch, head]
                 columns = layout.slices[name]
-                values[batch.indices, columns] = mean.cpu()
-                weights[batch.indices, columns] = count.expand_as(mean).cpu()
+                values[batch.indices, columns] = mean
+                weights[batch.indices, columns] = count.expand_as(mean)
         return HeadScores(layout, values, weights, unit="share of the attention")
 
 

@@ -26,9 +26,10 @@ import torch
 from torch import Tensor
 
 from ..models.batch import Batch
+from ..models.data.parallel_text import ParallelText
 from ..models.gates import HeadLayout
 from ..models.translator import Translator
-from .importance import HeadScores, Metric, SentencePairs, empty_scores, metric
+from .importance import HeadScores, Metric, empty_scores, metric
 
 
 @metric("gradient")
@@ -47,7 +48,7 @@ class Gradient(Metric):
         return (f"The absolute value of the gradient is taken once a {self.absolute}.",)
 
     def scores(
-        self, translator: Translator, data: SentencePairs, generator: torch.Generator
+        self, translator: Translator, data: ParallelText, generator: torch.Generator
     ) -> HeadScores:
         """Measure |dL/dg| of every head in nats; see `Metric.scores`.
 
@@ -58,7 +59,7 @@ class Gradient(Metric):
         for batch in self.batches(translator, data):
             sizes = torch.zeros(len(batch), values.shape[1], dtype=torch.float64)  # [batch, head]
             for slopes in loss_slopes(translator, batch, by_token=self.absolute == "token"):
-                by_sentence = slopes.double().cpu()  # [batch, head]
+                by_sentence = slopes.cpu().double()  # [batch, head]
                 if self.absolute == "batch":
                     by_sentence = by_sentence.mean(0).expand_as(sizes)
                 sizes += by_sentence.abs()
@@ -75,7 +76,7 @@ def loss_slopes(
         by_token: whether to yield once a target position (the loss of that token alone)
             instead of once for the summed loss of the sentences.
     """
-    gates = open_gates(translator.layout, len(batch)).to(translator.device).requires_grad_()
+    gates = open_gates(translator.layout, len(batch)).requires_grad_()
     losses = translator.token_losses(batch, gates)  # [batch, target]
     if not by_token:
         yield torch.autograd.grad(losses.sum(), gates)[0]

@@ -18,35 +18,21 @@ validation or training text; the analyses see to it.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from ..models.batch import Batch
+from ..models.data.parallel_text import ParallelText
 from ..models.errors import DataError
 from ..models.gates import Head, HeadLayout
 from ..models.quality import resampled_sums
 from ..models.registry import Registry
 from ..models.settings import Settings
 from ..models.translator import Translator
-
-
-class SentencePairs(Protocol):
-    """Parallel text, of which a metric needs only the two sides."""
-
-    @property
-    def source(self) -> Sequence[str]:
-        """Return the source sentences."""
-        ...
-
-    @property
-    def target(self) -> Sequence[str]:
-        """Return the target sentences, one for each source sentence."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -136,7 +122,7 @@ class Metric(Settings):
 
     @abstractmethod
     def scores(
-        self, translator: Translator, data: SentencePairs, generator: torch.Generator
+        self, translator: Translator, data: ParallelText, generator: torch.Generator
     ) -> HeadScores:
         """Measure every head on every sentence.
 
@@ -153,7 +139,7 @@ class Metric(Settings):
         """Return sentences a reader of the numbers must know, such as what was left out."""
         return ()
 
-    def batches(self, translator: Translator, data: SentencePairs) -> Iterator[Batch]:
+    def batches(self, translator: Translator, data: ParallelText) -> Iterator[Batch]:
         """Yield the data in batches on the translator's device.
 
         Raises:
@@ -167,6 +153,6 @@ class Metric(Settings):
 metric: Registry[type[Metric]] = Registry("metric")
 
 
-def empty_scores(data: SentencePairs, layout: HeadLayout) -> Tensor:
+def empty_scores(data: ParallelText, layout: HeadLayout) -> Tensor:
     """Return zeros to be filled by `batch.indices`, float64 on the CPU  # [sentence, head]."""
     return torch.zeros(len(data.source), len(layout), dtype=torch.float64)

@@ -19,8 +19,9 @@ import torch
 from torch import Tensor
 
 from ..models.batch import Batch
+from ..models.data.parallel_text import ParallelText
 from ..models.translator import Translator
-from .importance import HeadScores, Metric, SentencePairs, empty_scores, metric
+from .importance import HeadScores, Metric, empty_scores, metric
 
 
 @metric("leave_one_out")
@@ -28,13 +29,13 @@ class LeaveOneOut(Metric):
     """Change of the token NLL when the head alone is removed (exact; Michel et al. 2019)."""
 
     def scores(
-        self, translator: Translator, data: SentencePairs, generator: torch.Generator
+        self, translator: Translator, data: ParallelText, generator: torch.Generator
     ) -> HeadScores:
         """Measure the cost of every head in nats a token; see `Metric.scores`."""
         layout = translator.layout
         values, weights = empty_scores(data, layout), empty_scores(data, layout)
         for batch in self.batches(translator, data):
-            tokens = batch.labels.real.sum(1, keepdim=True).double().cpu()  # [batch, 1]
+            tokens = batch.labels.real.sum(1, keepdim=True).cpu().double()  # [batch, 1]
             values[batch.indices] = losses_without_each(translator, batch) / tokens
             weights[batch.indices] = tokens.expand(-1, len(layout))
         return HeadScores(layout, values, weights, unit="nats a token")
@@ -53,9 +54,10 @@ def losses_without_each(translator: Translator, batch: Batch) -> Tensor:
         sentence_losses(translator, batch, row[None]) - whole
         for row in layout.each_closed().to(translator.device)
     ]
-    return torch.stack(gains, dim=1).cpu() if gains else whole.new_zeros(len(batch), 0).cpu()
+    return torch.stack(gains, dim=1) if gains else whole.new_zeros(len(batch), 0)
 
 
 def sentence_losses(translator: Translator, batch: Batch, gates: Tensor | None = None) -> Tensor:
-    """Return the summed token NLL of every sentence in nats, float64  # [batch]."""
-    return translator.token_losses(batch, gates).double().sum(1)
+    """Return the summed token NLL of every sentence in nats, float64 on the CPU  # [batch]."""
+    # To the CPU first: not every kind of device can compute in float64.
+    return translator.token_losses(batch, gates).cpu().double().sum(1)
