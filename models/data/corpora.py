@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import field_validator, model_validator
 
@@ -24,7 +24,11 @@ from ..settings import Settings
 from . import multi30k
 from .fetch import fetchable
 from .parallel_text import Corpus, ParallelText
-from .readers import LONGEST_LINE, Skipped, open_pairs
+from .readers import LONGEST_LINE
+from .text_store import read_split
+
+if TYPE_CHECKING:
+    from .miniature import MiniatureCorpus
 
 __all__ = ["Corpus", "CorpusSettings", "ParallelText", "corpus", "load_corpus"]
 
@@ -41,6 +45,8 @@ class CorpusSettings(Settings):
         train, valid, test: own files: two aligned files (source, target) or one TSV file.
         drop_empty: leave out pairs with an empty side instead of refusing the files.
         longest_line: characters of the longest sentence that is accepted.
+        memory_bytes: a split with more text than this is not held in memory but mapped from
+            the cache folder.
         from_folder: take the files of `multi30k` from this folder, not from the cache.
     """
 
@@ -54,6 +60,7 @@ class CorpusSettings(Settings):
     test: tuple[str, ...] | None = None
     drop_empty: bool = False
     longest_line: int = LONGEST_LINE
+    memory_bytes: int = 1 << 30
     from_folder: str | None = None
 
     @model_validator(mode="before")
@@ -118,6 +125,39 @@ def cache_folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "headcount"
 
 
+@corpus("miniature")
+def load_miniature(settings: CorpusSettings, cache: Path) -> Corpus:
+    """Built-in English-German grammar with gold annotation, 20,000 sentences from a seed."""
+    languages = _en_de(settings)
+    made = made_miniature(settings)
+    texts = {
+        name: ParallelText(
+            f"miniature {name}",
+            [pair.source.text for pair in pairs],
+            [pair.target.text for pair in pairs],
+        )
+        for name, pairs in made.splits.items()
+    }
+    if languages == ("de", "en"):
+        texts = {name: text.reversed() for name, text in texts.items()}
+    return Corpus(
+        name="miniature",
+        source_language=languages[0],
+        target_language=languages[1],
+        train=texts.pop("train"),
+        valid=texts.pop("valid"),
+        tests=texts,
+        licence="part of headcount (Apache-2.0)",
+    )
+
+
+def made_miniature(settings: CorpusSettings) -> MiniatureCorpus:
+    """Return the built-in corpus with its gold annotation."""
+    from .miniature import generate  # Its word lists are read only when they are needed.
+
+    return generate(settings.seed, settings.sentences)
+
+
 @corpus("multi30k")
 def load_multi30k(settings: CorpusSettings, cache: Path) -> Corpus:
     """Image captions, English-German: 29,000 to train on; fetched once, non-commercial research."""
@@ -128,6 +168,7 @@ def load_multi30k(settings: CorpusSettings, cache: Path) -> Corpus:
             f"multi30k {split}",
             [str(folder / f"{split}.{language}.gz") for language in languages],
             settings,
+            cache,
         )
         for split in multi30k.SPLITS
     }
@@ -157,9 +198,9 @@ def load_files(settings: CorpusSettings, cache: Path) -> Corpus:
         name="files",
         source_language=source_language,
         target_language=target_language,
-        train=_read("train", settings.train, settings),
-        valid=_read("valid", settings.valid, settings),
-        tests={"test": _read("test", settings.test, settings)},
+        train=_read("train", settings.train, settings, cache),
+        valid=_read("valid", settings.valid, settings, cache),
+        tests={"test": _read("test", settings.test, settings, cache)},
         licence="your own files; their licence is not known here",
     )
 
@@ -193,15 +234,15 @@ def _languages(settings: CorpusSettings, paths: tuple[str, ...]) -> tuple[str, s
     return source, target
 
 
-def _read(name: str, paths: list[str] | tuple[str, ...], settings: CorpusSettings) -> ParallelText:
-    """Read one split into memory."""
-    skipped = Skipped()
-    pairs = list(
-        open_pairs(
-            tuple(Path(path).expanduser() for path in paths),
-            drop_empty=settings.drop_empty,
-            longest=settings.longest_line,
-            skipped=skipped,
-        )
+def _read(
+    name: str, paths: list[str] | tuple[str, ...], settings: CorpusSettings, cache: Path
+) -> ParallelText:
+    """Read one split as the settings say."""
+    return read_split(
+        name,
+        tuple(Path(path).expanduser() for path in paths),
+        cache,
+        memory_bytes=settings.memory_bytes,
+        drop_empty=settings.drop_empty,
+        longest=settings.longest_line,
     )
-    return ParallelText(name, [s for s, _ in pairs], [t for _, t in pairs], skipped.pairs)

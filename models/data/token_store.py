@@ -5,11 +5,12 @@ A store is one file:
 | part | bytes | what |
 | --- | --- | --- |
 | header | 4,096 | `HEADCOUNT TOKENS`, then JSON, then spaces |
-| ids | 2 or 4 each | all sentences, one behind the other |
+| ids | 1, 2 or 4 each | all sentences, one behind the other |
 | gap | 0 to 7 | zeros, so that the offsets start at a multiple of 8 |
 | offsets | 8 each, n + 1 | sentence i is ids[offsets[i] : offsets[i + 1]] |
 
-Ids take 2 bytes while the vocabulary has at most 65,536 entries. All numbers are little-endian.
+Ids take 1 byte in a vocabulary of at most 256 entries, 2 bytes in one of at most 65,536, else 4.
+All numbers are little-endian.
 
 Writing streams and reading maps the file, so a corpus may be far larger than memory; only the
 lengths (4 bytes a sentence) are held. The file gets its name when it is whole. Pitfall: an array
@@ -36,7 +37,7 @@ MAGIC = b"HEADCOUNT TOKENS\n"
 FORMAT = 1
 HEADER_BYTES = 4096
 PIECE = 1 << 20
-MOST_FOR_TWO_BYTES = 1 << 16
+WIDTHS = {"<u1": 1 << 8, "<u2": 1 << 16, "<u4": 1 << 32}
 
 
 class TokenStore:
@@ -80,7 +81,7 @@ class TokenStore:
         Raises:
             DataError: an id outside the vocabulary, by sentence number.
         """
-        width = "<u2" if vocabulary_size <= MOST_FOR_TWO_BYTES else "<u4"
+        width = next(width for width, most in WIDTHS.items() if vocabulary_size <= most)
         with (
             replacing(path) as temporary,
             temporary.open("wb") as file,
@@ -174,7 +175,8 @@ def _write_ids(
     end = sentences = 0
     offsets.write(np.zeros(1, "<i8").tobytes())
     for ids in id_sequences:
-        sentence = np.fromiter(ids, dtype=np.int64)  # [token]
+        array = np.frombuffer(ids, np.uint8) if isinstance(ids, bytes) else None
+        sentence = np.fromiter(ids, np.int64) if array is None else array  # [token]
         if len(sentence) and not 0 <= sentence.min() <= sentence.max() < vocabulary_size:
             raise DataError(
                 f"sentence {sentences + 1} has a token id outside the vocabulary of "
@@ -200,7 +202,7 @@ def _read_header(path: Path) -> dict[str, int | str]:
         raise DataError(f"{path}: not a token file of headcount; encode the corpus again")
     try:
         header: dict[str, int | str] = json.loads(start.removeprefix(MAGIC))
-        known = header["format"] == FORMAT and header["dtype"] in ("<u2", "<u4")
+        known = header["format"] == FORMAT and header["dtype"] in WIDTHS
         counts = [header["tokens"], header["sentences"]]
         known &= all(isinstance(count, int) and count >= 0 for count in counts)
         known &= isinstance(header["sha256"], str) and isinstance(header["fingerprint"], str)
