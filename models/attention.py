@@ -18,10 +18,11 @@ when heads are removed; dividing by width / heads of the smaller model would cha
 
 from __future__ import annotations
 
+import warnings
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.nn.utils import skip_init
 
 from .gates import Attention
 from .recorder import Recorder
@@ -119,10 +120,10 @@ class MultiHeadAttention(nn.Module):
 
 
 def _empty_linear(inputs: int, outputs: int) -> nn.Linear:
-    """Make a layer that has no weights, and so none to initialise."""
-    layer = skip_init(nn.Linear, inputs, outputs)
-    nn.init.zeros_(layer.bias)
-    return layer
+    """Make a layer of no weights without torch's warning that there is nothing to draw."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Initializing zero-element tensors")
+        return nn.Linear(inputs, outputs)
 
 
 def masked_softmax(scores: Tensor, visible: Tensor | None, causal: bool) -> Tensor:
