@@ -43,7 +43,8 @@ $(stamp): pyproject.toml constraints.txt $(moved)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	    echo "headcount needs Python 3.11 or newer; name one, as in: make PYTHON=python3.12 run"; \
 	    exit 1; }
-	$(PYTHON) -m venv .venv
-	$(python) -m pip install --quiet -c constraints.txt -e ".[dev]"
+	@echo "installing into .venv, once; this takes a few minutes"
+	@$(PYTHON) -m venv .venv
+	@$(python) -m pip install --quiet -c constraints.txt -e ".[dev]"
 	@ln -sfn "$(CURDIR)" .venv/headcount
 	@printf '%s\n' "$(CURDIR)" > $(stamp)
