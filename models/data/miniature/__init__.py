@@ -1,6 +1,16 @@
-"""The built-in corpus: a synchronous English-German grammar with a complete annotation.
+"""miniature: a synchronous grammar of English and German."""
 
-Sentences are drawn from a seed, so that there is nothing to download, and every sentence
-carries the truth about itself on both sides: words, syntax, senses, roles and alignment.
-Findings of an analysis on this corpus can therefore be checked, not only admired.
-"""
+from .annotation import AnnotatedPair, AnnotatedSentence, Constituent, Focus, Word
+from .corpus import MiniatureCorpus, generate, held_out, pairs
+
+__all__ = [
+    "AnnotatedPair",
+    "AnnotatedSentence",
+    "Constituent",
+    "Focus",
+    "MiniatureCorpus",
+    "Word",
+    "generate",
+    "held_out",
+    "pairs",
+]
