@@ -36,6 +36,11 @@ from .commands.options import debug_option, resume_hint
 from .models.errors import HeadcountError, UsageError, did_you_mean
 
 COMMANDS: dict[str, str] = {
+    "run": "Go the whole way: train, evaluate, score, prune, and write the page.",
+    "translate": "Translate the standard input, line by line.",
+    "score": "Show how much every head matters.",
+    "prune": "Show BLEU against heads left, and save a smaller model.",
+    "data": "List, fetch and show corpora.",
     "doctor": "Show versions, devices, data found, and what is missing.",
 }
 """Every command, in the order of `headcount --help`: its name is its file in `commands/`."""

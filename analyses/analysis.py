@@ -34,3 +34,9 @@ class Progress(Protocol):
 
 def silent(what: str, done: int, total: int, note: str = "") -> None:
     """Say nothing of the progress."""
+
+
+def spread(total: int, count: int) -> list[int]:
+    """Return `count` numbers spread evenly over 0 ... total - 1: examples, never hand-picked."""
+    count = min(count, total)
+    return [i * total // count for i in range(count)]

@@ -18,6 +18,7 @@ import torch
 
 from ..models.data.parallel_text import ParallelText
 from ..models.translator import SearchSettings, Translator
+from .analysis import spread
 from .points import reference_losses
 from .removal import Point
 from .result import Column
@@ -37,8 +38,7 @@ PROOF = (
 def proof_points(points: Sequence[Point], count: int) -> list[Point]:
     """Choose `count` points, spread evenly over all where some heads are gone, some left."""
     inner = [point for point in points if point.removed and point.heads_left]
-    count = min(count, len(inner))
-    return [inner[i * len(inner) // count] for i in range(count)]
+    return [inner[number] for number in spread(len(inner), count)]
 
 
 @torch.no_grad()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..models.data.parallel_text import ParallelText
 from ..models.gates import SITES, Head
 from ..models.quality import measure, resampled_sums, sentence_statistics
+from .analysis import spread
 from .points import Measured
 from .removal import RANDOM, Point, RemovalOrder
 from .result import Column, Table
@@ -218,8 +219,7 @@ def _examples(
     count: int,
 ) -> list[Record]:
     """Return the translations of sentences spread evenly over the split, never hand-picked."""
-    n = len(data.source)
-    numbers = [i * n // min(count, n) for i in range(min(count, n))]
+    numbers = spread(len(data), count)
     return [
         {
             "order": point.order.name,

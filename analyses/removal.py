@@ -36,7 +36,13 @@ class RemovalOrder:
     heads: tuple[Head, ...]
 
     def removed(self, heads_left: int) -> frozenset[Head]:
-        """Return the heads that are gone when `heads_left` are left."""
+        """Return the heads that are gone when `heads_left` are left.
+
+        Raises:
+            UsageError: more heads than there are.
+        """
+        if not 0 <= heads_left <= len(self.heads):
+            raise UsageError(f"{heads_left} heads cannot be left of {len(self.heads)}")
         return frozenset(self.heads[: len(self.heads) - heads_left])
 
 
@@ -78,6 +84,24 @@ def orders_by_metric(
             raise UsageError("the scores are of a model with other heads: score this model first")
         orders.append(RemovalOrder(name, 0, heads))
     return orders
+
+
+def order_in(curve: Result, name: str | None = None) -> RemovalOrder:
+    """Read a metric's order from a `prune` Result; without a name that of the largest area.
+
+    Raises:
+        UsageError: no such order was measured.
+    """
+    areas = curve.tables["area"].rows
+    areas = areas[areas["order"] != RANDOM].sort_values("area", ascending=False, kind="stable")
+    measured = list(areas["order"])
+    if not measured or (name is not None and name not in measured):
+        raise UsageError(f"no order '{name or 'by a metric'}' was measured; there is {measured}")
+    chosen = name or measured[0]
+    rows = curve.tables["removals"].rows
+    rows = rows[rows["order"] == chosen].sort_values("step")
+    columns = zip(rows["site"], rows["layer"], rows["head"], strict=True)
+    return RemovalOrder(chosen, 0, tuple(Head(str(s), int(y), int(h)) for s, y, h in columns))
 
 
 def orders_by_chance(

@@ -8,6 +8,7 @@ and reading that folder gives the same Result back. Reports read Results and not
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
@@ -108,7 +109,8 @@ class Result:
     def save(self, folder: Path) -> None:
         """Write CSV tables, then `result.json`; a folder without the latter is unfinished."""
         for name, table in self.tables.items():
-            text = table.rows.to_csv(index=False, lineterminator="\n")
+            # Every text is quoted, for a carriage return in a bare one would end its row.
+            text = table.rows.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
             write_text(folder / f"{name}.csv", text)
         tables = {
             name: {
@@ -142,7 +144,8 @@ class Result:
             remarks = tuple(whole["remarks"])
             return cls(whole["analysis"], tables, whole["settings"], provenance, remarks)
         except FileNotFoundError as error:
-            raise DataError(f"{folder} holds no finished result: {error.filename} is missing") from None
+            missing = error.filename
+            raise DataError(f"{folder} holds no finished result: {missing} is missing") from None
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"{folder} holds a damaged result: {error}") from None
 
@@ -150,7 +153,7 @@ class Result:
 def _read_table(folder: Path, name: str, described: Mapping[str, Any]) -> Table:
     """Read one CSV with the column kinds that `result.json` states."""
     columns = tuple(Column(**column) for column in described["columns"])
-    text = (folder / f"{name}.csv").read_text(encoding="utf-8")
+    text = (folder / f"{name}.csv").read_bytes().decode("utf-8")
     kinds = {column.name: _KINDS[column.kind] for column in columns}
     rows = pd.read_csv(
         io.StringIO(text),

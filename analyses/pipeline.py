@@ -1,0 +1,188 @@
+"""The whole way: train, evaluate, score, prune, report, each as a stage of a run folder.
+
+A stage is done when its record says so and every input is unchanged: its part of the
+settings, the text it reads, the weights, the Results it builds on, and the code behind it.
+So the same command goes on after Ctrl-C or a kill, and does nothing when all is done.
+
+    text -> train -> evaluate -------+
+              +----> score -> prune -+-> report
+
+Drawing is not known on this floor: whoever calls the pipeline brings the function that
+writes the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+from ..models.data.corpora import load_corpus
+from ..models.data.parallel_text import Corpus
+from ..models.errors import DataError
+from ..models.settings import Settings
+from ..models.training.from_corpus import Recipe
+from ..models.transformer import TransformerTranslator
+from .analysis import Progress, silent
+from .evaluate import evaluate
+from .presets import RunSettings
+from .provenance import code_fingerprint, fingerprint
+from .prune import prune
+from .result import Result
+from .run_folder import RunFolder, Stage
+from .score import score
+from .train import train
+
+MEASURING = ("models", "probe", "analyses")
+RESULTS = ("train", "evaluate", "score", "prune")
+
+
+class Pipeline:
+    """The stages of one run; each leaves alone what is done and unchanged.
+
+    Args:
+        run: where everything is kept; its settings are the ones that count.
+        device: where to compute.
+        progress: hears how far long work has come.
+    """
+
+    def __init__(self, run: RunFolder, device: torch.device, progress: Progress = silent) -> None:
+        self.run = run
+        self.settings = RunSettings.from_dict(run.config, str(run.path / "config.toml"))
+        self.device = device
+        self.progress = progress
+        self._corpus: Corpus | None = None
+        self._translator: TransformerTranslator | None = None
+
+    def whole_way(self, write_page: Callable[[Path], None]) -> None:
+        """Do all stages.
+
+        Args:
+            write_page: writes `report.html` and `figures/` into a run folder, from its Results.
+        """
+        with self.run.working():
+            self.train()
+            self.evaluate()
+            self.prune()
+            self.report(write_page)
+
+    @property
+    def corpus(self) -> Corpus:
+        """The text of the run, loaded when it is first needed."""
+        if self._corpus is None:
+            self._corpus = load_corpus(self.settings.corpus)
+        return self._corpus
+
+    @property
+    def translator(self) -> TransformerTranslator:
+        """The trained model.
+
+        Raises:
+            CheckpointError: it is not trained yet, or damaged.
+        """
+        if self._translator is None:
+            self._translator = TransformerTranslator.load(self.run.model, self.device)
+        return self._translator
+
+    def train(self) -> None:
+        """Train the model."""
+        settings, run, corpus = self.settings, self.run, self.corpus
+        parts = (settings.vocabulary, settings.network, settings.training)
+        recipe = Recipe(*parts, settings.seed)
+
+        def work(stage: Stage) -> None:
+            arguments = (corpus, recipe, stage.scratch, run.steps_log, self.device)
+            translator, result = train(*arguments, self.progress)
+            translator.save(run.model)
+            result.save(run.result("train"))
+
+        inputs = {
+            "recipe": recipe.fingerprint(corpus),
+            "code": code_fingerprint("models", "analyses/train.py"),
+        }
+        run.stage("train", inputs, [run.model, run.steps_log, run.result("train")], work)
+
+    def evaluate(self) -> None:
+        """Translate and score the test splits."""
+        settings, run = self.settings, self.run
+
+        def work(stage: Stage) -> None:
+            arguments = (self.translator, self.corpus, settings.evaluate, settings.seed)
+            evaluate(*arguments, self.progress).save(run.result("evaluate"))
+
+        tests = {f"text {name}": it.fingerprint for name, it in self.corpus.tests.items()}
+        inputs = self._inputs(settings.evaluate) | tests
+        run.stage("evaluate", inputs, [run.result("evaluate")], work)
+
+    def score(self) -> Result:
+        """Measure the importance of every head, and return what was found."""
+        settings, run = self.settings, self.run
+
+        def work(stage: Stage) -> None:
+            arguments = (self.translator, self.corpus, settings.score, settings.seed)
+            score(*arguments, self.progress).save(run.result("score"))
+
+        inputs = self._inputs(settings.score) | {"text valid": self.corpus.valid.fingerprint}
+        run.stage("score", inputs, [run.result("score")], work)
+        return Result.load(run.result("score"))
+
+    def prune(self) -> Result:
+        """Measure the curve of BLEU against heads, and return what was found."""
+        settings, run = self.settings, self.run
+        scores = self.score()
+
+        def work(stage: Stage) -> None:
+            result = prune(
+                self.translator,
+                self.corpus,
+                settings.prune,
+                settings.seed,
+                self.progress,
+                scores=scores,
+                folder=stage.scratch,
+            )
+            result.save(run.result("prune"))
+
+        inputs = self._inputs(settings.prune) | {
+            "text test": self.corpus.test.fingerprint,
+            "scores": self._made("score"),
+        }
+        run.stage("prune", inputs, [run.result("prune")], work)
+        return Result.load(run.result("prune"))
+
+    def report(self, write_page: Callable[[Path], None]) -> None:
+        """Write the page and the figures from whatever Results there are."""
+        run = self.run
+
+        def work(stage: Stage) -> None:
+            run.figures.mkdir(exist_ok=True)
+            write_page(run.path)
+
+        made = {name: self._made(name) for name in RESULTS if name in run.stages}
+        inputs = made | {"code": code_fingerprint("reports", "analyses/result.py")}
+        run.stage("report", inputs, [run.page, run.figures], work)
+
+    def _inputs(self, settings: Settings) -> dict[str, str]:
+        """Return the inputs that every measuring stage has."""
+        return {
+            "settings": fingerprint([settings.model_dump(mode="json"), self.settings.seed]),
+            "weights": self.translator.fingerprint,
+            "code": code_fingerprint(*MEASURING),
+        }
+
+    def _made(self, stage: str) -> str:
+        """Return a fingerprint of what a stage has written."""
+        return fingerprint(self.run.stages[stage].get("outputs"))
+
+
+def open_run(path: Path) -> RunFolder:
+    """Open a run that has a trained model.
+
+    Raises:
+        DataError: no run, or one whose training has not ended.
+    """
+    run = RunFolder.open(path)
+    if not (run.model / "model.json").exists():
+        raise DataError(f"{path} has no trained model yet: go on with `headcount run -o {path}`")
+    return run

@@ -1,0 +1,129 @@
+"""Options that make the settings of a run, and the run folder they are for."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from ..models.errors import UsageError
+from .corpus_options import corpus_options, given_corpus
+from .options import Decorated, device_option, resume_with, seed_option
+
+if TYPE_CHECKING:
+    from ..analyses.run_folder import RunFolder
+
+PRESETS = ("nano", "miniature", "small", "base")
+
+
+def run_options(function: Decorated) -> Decorated:
+    """Add what a run can be told: preset, file, single settings, corpus, seed, device, folder."""
+    options: list[Callable[[Decorated], Decorated]] = [
+        click.option(
+            "--preset",
+            type=click.Choice(PRESETS),
+            default="miniature",
+            show_default=True,
+            help="Sizes that go together; everything else is laid over it.",
+        ),
+        click.option(
+            "--config",
+            "config",
+            metavar="FILE",
+            type=click.Path(path_type=Path),
+            help="Settings as TOML, such as the config.toml of another run.",
+        ),
+        click.option(
+            "--set",
+            "assignments",
+            metavar="KEY=VALUE",
+            multiple=True,
+            help="One setting by its path: --set training.updates=500. Repeatable.",
+        ),
+        click.option(
+            "-o",
+            "--output",
+            "folder",
+            metavar="RUN",
+            type=click.Path(path_type=Path),
+            help="The run folder; runs/PRESET when not given.",
+        ),
+        corpus_options,
+        seed_option,
+        device_option,
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def run_of(
+    preset: str, config: Path | None, assignments: Sequence[str], folder: Path | None, seed: int
+) -> RunFolder:
+    """Create the run that the options describe, or go on with it.
+
+    With nothing but a folder that holds a run, the settings recorded there count.
+
+    Raises:
+        UsageError: settings that are wrong, or others than the run was made with.
+    """
+    from ..analyses.presets import RunSettings, run_settings
+    from ..analyses.run_folder import RunFolder
+
+    context = click.get_current_context()
+    corpus = given_corpus()
+    own_seed = {"seed": seed} if _typed(context, "seed") else {}
+    # The built-in corpus has a seed of its own, so that several models learn the same text.
+    path = folder or Path("runs") / preset
+    resume_with(f"headcount run -o {path}")
+    told = [_typed(context, "preset"), config, assignments, corpus, own_seed]
+    if (path / "run.json").exists() and not any(told):
+        run = RunFolder.open(path)
+        settings = RunSettings.from_dict(run.config, str(path / "config.toml"))
+    else:
+        layers = [read_config(config)] if config else []
+        layers += [_assigned(assignment) for assignment in assignments]
+        layers += [{"corpus": corpus} if corpus else {}, own_seed]
+        settings = run_settings(preset, *layers, where=str(config or "options"))
+    return RunFolder.resume(path, settings.model_dump(mode="json"))
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """Read settings from a TOML file.
+
+    Raises:
+        UsageError: no such file, or not TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(f"{path}: no such file; name a TOML file with settings") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{path} cannot be read as TOML: {error}") from None
+
+
+def _assigned(assignment: str) -> dict[str, Any]:
+    """Turn `training.updates=500` into nested settings; a value that is no TOML is text."""
+    key, equals, text = assignment.partition("=")
+    if not equals or not key.strip():
+        raise UsageError(f"--set {assignment}: write KEY=VALUE, such as training.updates=500")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text
+    nested: dict[str, Any] = {}
+    place = nested
+    *path, last = key.strip().split(".")
+    for part in path:
+        place = place.setdefault(part, {})
+    place[last] = value
+    return nested
+
+
+def _typed(context: click.Context, name: str) -> bool:
+    """Say whether an option was given on the command line, default or not."""
+    return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
