@@ -64,7 +64,8 @@ class Table:
     ) -> Table:
         """Build a table from records and give every column its kind."""
         names = [column.name for column in columns]
-        rows = pd.DataFrame([dict(record) for record in records], columns=names)
+        # As objects first: pandas would take whole numbers with a gap for floats and round them.
+        rows = pd.DataFrame([dict(record) for record in records], columns=names, dtype=object)
         rows = rows.astype({column.name: _KINDS[column.kind] for column in columns})
         return cls(caption, tuple(columns), rows, n, interval)
 
