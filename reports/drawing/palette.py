@@ -38,8 +38,8 @@ LINES = (
     LineStyle("#b3470b", "#ffa06b", "8 3", "square"),
     LineStyle("#0b7a5b", "#5fd3a8", "2 3", "triangle"),
     LineStyle("#8f3a86", "#e79be0", "10 3 2 3", "diamond"),
-    LineStyle("#735900", "#dcc05a", "5 2", "cross"),
-    LineStyle("#3b3b3b", "#d6d6d6", "1 2", "plus"),
+    LineStyle("#20131b", "#d4e84a", "5 2", "cross"),
+    LineStyle("#3d1a99", "#8f78ff", "1 2", "plus"),
 )
 RANDOM_LINE = LineStyle("#6b6f76", "#a3a8b0", "3 3", "none")
 
