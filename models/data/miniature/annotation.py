@@ -21,6 +21,7 @@ CONTRACTIONS = {
     ("von", "dem"): "vom",
     ("bei", "dem"): "beim",
 }
+_CONTRACTING = {preposition for preposition, _ in CONTRACTIONS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,10 @@ class AnnotatedPair:
     contrasts: tuple[str, ...]
 
 
-def write(tokens: list[Token]) -> tuple[str, list[tuple[int, int]], list[tuple[int, int, str]]]:
+Written = tuple[str, list[tuple[int, int]], list[tuple[int, int, str]]]
+
+
+def write(tokens: list[Token]) -> Written:
     """Write words as text with spaces, contractions and a sentence-initial capital.
 
     Returns:
@@ -148,7 +152,7 @@ def write(tokens: list[Token]) -> tuple[str, list[tuple[int, int]], list[tuple[i
     while index < len(tokens):
         token = tokens[index]
         form, count = token.form, 1
-        if index + 1 < len(tokens) and token.upos == "ADP":
+        if token.upos == "ADP" and token.form in _CONTRACTING and index + 1 < len(tokens):
             following = tokens[index + 1]
             contraction = CONTRACTIONS.get((token.form, following.form))
             if contraction and following.relation == "det" and following.lemma == "der":
@@ -165,10 +169,15 @@ def write(tokens: list[Token]) -> tuple[str, list[tuple[int, int]], list[tuple[i
     return text, spans, fused
 
 
-def finish(phrase: Phrase) -> AnnotatedSentence:
-    """Turn a finished phrase into an immutable sentence: references become indices."""
+def finish(phrase: Phrase, written: Written | None = None) -> AnnotatedSentence:
+    """Turn a finished phrase into an immutable sentence: references become indices.
+
+    Args:
+        phrase: a whole sentence
+        written: what `write` made of it, if that is known already
+    """
     tokens = phrase.tokens
-    text, spans, fused = write(tokens)
+    text, spans, fused = written or write(tokens)
     position = {token: index for index, token in enumerate(tokens)}
     heads = [-1 if token.head is None else position[token.head] for token in tokens]
     depths = _depths(heads)
@@ -189,7 +198,7 @@ def finish(phrase: Phrase) -> AnnotatedSentence:
                 *spans[index],
                 depths[index],
                 token.supersense,
-                tuple((role, position[predicate]) for role, predicate in token.roles),
+                tuple([(role, position[predicate]) for role, predicate in token.roles]),
                 token.entity,
                 token.sense,
                 token.animacy,

@@ -14,7 +14,7 @@ from random import Random
 from zlib import crc32
 
 from . import context, senses  # noqa: F401  (their phenomena join the registry)
-from .annotation import AnnotatedPair, Focus, alignment, finish, write
+from .annotation import AnnotatedPair, Focus, Written, alignment, finish, write
 from .drafts import Draft
 from .phenomena import WEIGHTS, Grammar, phenomenon
 from .tree import Phrase, Token
@@ -60,17 +60,22 @@ def drafts(grammar: Grammar, only: str = "") -> Iterator[tuple[str, Draft]]:
     while True:
         name = only or grammar.rng.choices(names, weights)[0]
         draft = phenomenon[name](grammar)
-        if draft is not None:
-            longest = max(len(draft.english.tokens), len(draft.german.tokens))
-            shortest = min(len(draft.english.tokens), len(draft.german.tokens))
-            if SHORTEST <= shortest and longest <= LONGEST:
-                yield name, draft
+        while draft is None or not _fits(draft):
+            draft = phenomenon[name](grammar)
+        yield name, draft
 
 
-def freeze(name: str, draft: Draft) -> AnnotatedPair:
-    """Turn a draft into an immutable annotated pair."""
+def _fits(draft: Draft) -> bool:
+    lengths = len(draft.english.tokens), len(draft.german.tokens)
+    return min(lengths) >= SHORTEST and max(lengths) <= LONGEST
+
+
+def freeze(
+    name: str, draft: Draft, written: tuple[Written | None, Written | None] = (None, None)
+) -> AnnotatedPair:
+    """Turn a draft into an immutable annotated pair; `written` as in `annotation.finish`."""
     focus, distance = _focus(draft)
-    source, target = finish(draft.english), finish(draft.german)
+    source, target = finish(draft.english, written[0]), finish(draft.german, written[1])
     pairs = alignment(draft.english, draft.german)
     contrasts = tuple(text for text in draft.contrasts() if text != target.text)
     return AnnotatedPair(source, target, pairs, name, distance, focus, contrasts)
@@ -118,18 +123,18 @@ def generate(
     rng = Random(seed)
     ordinary: list[AnnotatedPair] = []
     apart: list[AnnotatedPair] = []
-    seen: set[str] = set()
+    seen_sources: set[str] = set()
+    seen_targets: set[str] = set()
     for name, draft in drafts(Grammar(rng)):
         new = any(held_out(*pair) for pair in combinations(draft.english))
         wanted = apart if new else ordinary
         limit = 2 * unseen if new else sentences + valid + test
         if len(wanted) < limit:
-            source, target = (write(side.tokens)[0] for side in (draft.english, draft.german))
-            if "en:" + source not in seen and "de:" + target not in seen:
-                seen |= {"en:" + source, "de:" + target}
-                wanted.append(freeze(name, draft))
-        if len(ordinary) == sentences + valid + test and len(apart) >= limit:
-            break
+            source, target = write(draft.english.tokens), write(draft.german.tokens)
+            if source[0] not in seen_sources and target[0] not in seen_targets:
+                seen_sources.add(source[0])
+                seen_targets.add(target[0])
+                wanted.append(freeze(name, draft, (source, target)))
         if len(ordinary) == sentences + valid + test and len(apart) == 2 * unseen:
             break
     rng.shuffle(ordinary)

@@ -12,6 +12,7 @@ English word counts as one of its tags.
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -135,15 +136,16 @@ Item = TypeVar("Item")
 class Weighted(Generic[Item]):
     """Items to draw from by weight."""
 
-    __slots__ = ("cumulated", "items")
+    __slots__ = ("cumulated", "items", "last")
 
     def __init__(self, items: Sequence[Item], weights: Iterable[float]) -> None:
         self.items = items
         self.cumulated = list(accumulate(weights))
+        self.last = len(items) - 1
 
     def draw(self, rng: Random) -> Item:
         """Draw one item."""
-        return rng.choices(self.items, cum_weights=self.cumulated)[0]
+        return self.items[bisect(self.cumulated, rng.random() * self.cumulated[-1], 0, self.last)]
 
     def __len__(self) -> int:
         return len(self.items)
@@ -225,11 +227,18 @@ class Lexicon:
         for noun in self.nouns:
             rank = seen[noun.supersense] = seen.get(noun.supersense, -1) + 1
             self._weights[noun] = zipf(rank)
+        self._fits: dict[tuple[Noun, str], bool] = {}
         self._matching: dict[str, Weighted[Noun]] = {}
         self._adjectives: dict[Noun, Weighted[Adjective]] = {}
 
     def matches(self, noun: Noun, expression: str) -> bool:
         """Tell whether a noun fits a tag expression."""
+        known = self._fits.get((noun, expression))
+        if known is None:
+            known = self._fits[noun, expression] = self._match(noun, expression)
+        return known
+
+    def _match(self, noun: Noun, expression: str) -> bool:
         return any(
             all(
                 not self.matches(noun, tag[1:])
