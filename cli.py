@@ -37,6 +37,7 @@ from .models.errors import HeadcountError, UsageError, did_you_mean
 
 COMMANDS: dict[str, str] = {
     "run": "Go the whole way: train, evaluate, score, prune, and write the page.",
+    "train": "Train a model, on one device or on several.",
     "translate": "Translate the standard input, line by line.",
     "score": "Show how much every head matters.",
     "prune": "Show BLEU against heads left, and save a smaller model.",

@@ -1,0 +1,116 @@
+"""Options that name a corpus, the same for every command that reads one.
+
+    @click.command()
+    @corpus_options
+    def command() -> None:
+        settings = CorpusSettings.from_dict(given_corpus())
+
+What was given on the command line is collected on the side, so that a command with these options
+does not need a parameter for each; what was not given is missing, so that a configuration
+file may say it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .options import Decorated
+
+_GIVEN = "headcount.corpus"
+
+
+def corpus_options(function: Decorated) -> Decorated:
+    """Add `--corpus`, own files, languages and reading rules; `given_corpus` has the values."""
+    for option in reversed(_OPTIONS):
+        option(function)
+    return function
+
+
+def given_corpus() -> dict[str, Any]:
+    """Return the corpus settings that were given to the command that runs now."""
+    given: dict[str, Any] = click.get_current_context().meta.get(_GIVEN, {})
+    return dict(given)
+
+
+def _collect(context: click.Context, option: click.Parameter, value: Any) -> None:
+    """Keep a value that was given, under the name of its setting."""
+    if value is None or value is False:
+        return
+    if isinstance(value, tuple):
+        value = tuple(str(path) for path in value)
+    context.meta.setdefault(_GIVEN, {})[option.name] = value
+
+
+def _files(split: str, what: str) -> Any:
+    return click.option(
+        f"--{split}",
+        nargs=2,
+        metavar="SRC TGT",
+        type=click.Path(path_type=Path),
+        expose_value=False,
+        callback=_collect,
+        help=f"Own {what} text: two aligned files, also gzipped.",
+    )
+
+
+_OPTIONS = [
+    click.option(
+        "--corpus",
+        "name",
+        metavar="NAME",
+        expose_value=False,
+        callback=_collect,
+        help="A corpus of `headcount data list`; miniature when nothing is given.",
+    ),
+    _files("train", "training"),
+    _files("valid", "validation"),
+    _files("test", "test"),
+    click.option(
+        "--source-language",
+        metavar="CODE",
+        expose_value=False,
+        callback=_collect,
+        help="Such as en; turns miniature and multi30k around.",
+    ),
+    click.option(
+        "--target-language",
+        metavar="CODE",
+        expose_value=False,
+        callback=_collect,
+        help="Such as de.",
+    ),
+    click.option(
+        "--sentences",
+        metavar="N",
+        type=click.IntRange(min=1),
+        expose_value=False,
+        callback=_collect,
+        help="Training sentences of miniature.",
+    ),
+    click.option(
+        "--drop-empty",
+        is_flag=True,
+        expose_value=False,
+        callback=_collect,
+        help="Leave out pairs with an empty side instead of refusing the files.",
+    ),
+    click.option(
+        "--longest-line",
+        metavar="N",
+        type=click.IntRange(min=1),
+        expose_value=False,
+        callback=_collect,
+        help="Characters of the longest sentence that is accepted.",
+    ),
+    click.option(
+        "--from",
+        "from_folder",
+        metavar="DIR",
+        expose_value=False,
+        callback=_collect,
+        help="Read multi30k from this folder instead of the cache.",
+    ),
+]
