@@ -23,6 +23,7 @@ from ..models.data.parallel_text import Corpus
 from ..models.errors import DataError
 from ..models.settings import Settings
 from ..models.training.from_corpus import Recipe
+from ..models.training.processes import Processes
 from ..models.transformer import TransformerTranslator
 from .analysis import Progress, silent
 from .evaluate import evaluate
@@ -32,7 +33,7 @@ from .prune import prune
 from .result import Result
 from .run_folder import RunFolder, Stage
 from .score import score
-from .train import train
+from .train import help_to_train, train
 
 MEASURING = ("models", "probe", "analyses")
 RESULTS = ("train", "evaluate", "score", "prune")
@@ -85,15 +86,21 @@ class Pipeline:
             self._translator = TransformerTranslator.load(self.run.model, self.device)
         return self._translator
 
-    def train(self) -> None:
-        """Train the model."""
+    def train(self, processes: Processes = Processes()) -> None:
+        """Train the model.
+
+        Args:
+            processes: those that share the work; all of them call this, and the first keeps
+                the run folder.
+        """
         settings, run, corpus = self.settings, self.run, self.corpus
         parts = (settings.vocabulary, settings.network, settings.training)
         recipe = Recipe(*parts, settings.seed)
 
         def work(stage: Stage) -> None:
+            processes.agreed(True, self.device)
             arguments = (corpus, recipe, stage.scratch, run.steps_log, self.device)
-            translator, result = train(*arguments, self.progress)
+            translator, result = train(*arguments, self.progress, processes)
             translator.save(run.model)
             result.save(run.result("train"))
 
@@ -101,7 +108,12 @@ class Pipeline:
             "recipe": recipe.fingerprint(corpus),
             "code": code_fingerprint("models", "analyses/train.py"),
         }
-        run.stage("train", inputs, [run.model, run.steps_log, run.result("train")], work)
+        outputs = [run.model, run.steps_log, run.result("train")]
+        if not processes.first:
+            if processes.agreed(False, self.device):
+                help_to_train(corpus, recipe, run.scratch("train"), self.device, processes)
+        elif not run.stage("train", inputs, outputs, work):
+            processes.agreed(False, self.device)
 
     def evaluate(self) -> None:
         """Translate and score the test splits."""

@@ -87,7 +87,7 @@ def curve_tables(
         seed: draws the resamples.
         examples: how many sentences to show.
     """
-    n = f"{len(data.source)} sentences of the split '{data.name}'"
+    n = f"{len(data)} test sentences ({data.name})"
     bleu = _bleu_by_model(measured, data, resamples, seed)
     curve = [_curve_record(point, measured[point.removed], bleu[point.removed]) for point in points]
     orders = list(dict.fromkeys(point.order for point in points))

@@ -180,6 +180,10 @@ class RunFolder:
         stages: dict[str, Any] = json.loads(json.dumps(self._record["stages"]))
         return stages
 
+    def scratch(self, stage: str) -> Path:
+        """Return where a stage keeps what it needs to go on after an interruption."""
+        return self.path / "scratch" / stage
+
     def result(self, analysis: str) -> Path:
         """Return the folder of one analysis's Result."""
         return self.results / analysis
@@ -271,7 +275,7 @@ class RunFolder:
         self, name: str, inputs: Mapping[str, str], outputs: Sequence[Path], *, resuming: bool
     ) -> Stage:
         """Set aside what an earlier stage wrote, make the scratch folder, and record both."""
-        scratch = self.path / "scratch" / name
+        scratch = self.scratch(name)
         before = self._record["stages"].get(name, {})
         paths = [self._inside(path) for path in outputs]
         if not resuming:

@@ -110,7 +110,7 @@ def score(
         measured[name] = member.scores(translator, data, generator)
         about.append(_about(name, measured[name], clock.seconds))
     progress("score", len(members), len(members))
-    n = f"{len(data.source)} sentences of the split '{data.name}'"
+    n = f"{len(data)} validation sentences ({data.name})"
     tables = {
         "heads": heads_table(measured, seed, settings.resamples, n),
         "agreement": agreement_table(measured, n),
@@ -120,7 +120,7 @@ def score(
         stopwatch,
         seed=seed,
         model=translator.fingerprint,
-        data={data.name: data.fingerprint},
+        data={"valid": data.fingerprint},
         device=translator.device,
     )
     remarks = tuple(remark for member in members.values() for remark in member.remarks())

@@ -21,6 +21,7 @@ import torch
 
 from ..models.data.parallel_text import Corpus
 from ..models.training.from_corpus import Recipe, train_from_corpus
+from ..models.training.processes import Processes
 from ..models.training.state import Progress as History
 from ..models.transformer import TransformerTranslator
 from .analysis import Progress, silent
@@ -54,6 +55,7 @@ def train(
     steps_log: Path,
     device: torch.device,
     progress: Progress = silent,
+    processes: Processes = Processes(),
 ) -> tuple[TransformerTranslator, Result]:
     """Train a model, going on where an interrupted training in `folder` was.
 
@@ -62,6 +64,7 @@ def train(
         folder: keeps the state of the training.
         steps_log: one JSON object an update is appended here.
         device: where to train.
+        processes: those that share the work; this function is the first one's.
 
     Raises:
         DivergedError: the loss became infinite or not a number.
@@ -77,7 +80,7 @@ def train(
             progress("train", int(figures["update"]), updates, speed)
 
         translator, history = train_from_corpus(
-            corpus, recipe, folder, device=device, report=report
+            corpus, recipe, folder, device=device, report=report, processes=processes
         )
     splits = {"train": corpus.train, "valid": corpus.valid}
     tables = {
@@ -101,6 +104,15 @@ def train(
         device=device,
     )
     return translator, Result("train", tables, settings, origin)
+
+
+def help_to_train(
+    corpus: Corpus, recipe: Recipe, folder: Path, device: torch.device, processes: Processes
+) -> None:
+    """Take this process's share of a training that the first process leads and records."""
+    train_from_corpus(
+        corpus, recipe, folder, device=device, report=lambda _: None, processes=processes
+    )
 
 
 def curve_records(

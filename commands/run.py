@@ -71,10 +71,10 @@ def _findings(run: Path) -> dict[str, str]:
     found = {"bleu": "BLEU " + ", ".join(scores)}
     choice = smallest_within(Result.load(run / "results" / "prune").tables["curve"].rows, 1.0)
     if choice is not None:
-        whole, chosen = choice.whole, choice.chosen
-        left = whole if chosen is None else chosen
+        total, chosen = choice.whole["heads_left"], choice.chosen
         found["heads"] = (
-            f"Heads {left['heads_left']} of {whole['heads_left']} are enough to stay within "
-            "1 BLEU point"
+            f"All {total} heads are needed to stay surely within 1 BLEU point"
+            if chosen is None
+            else f"{chosen['heads_left']} of {total} heads stay surely within 1 BLEU point"
         )
     return found

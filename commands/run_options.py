@@ -66,29 +66,29 @@ def run_of(
 ) -> RunFolder:
     """Create the run that the options describe, or go on with it.
 
-    With nothing but a folder that holds a run, the settings recorded there count.
+    Where the folder holds a run and neither a preset nor a file is given, its recorded
+    settings are what the options are laid over.
 
     Raises:
         UsageError: settings that are wrong, or others than the run was made with.
     """
-    from ..analyses.presets import RunSettings, run_settings
+    from ..analyses.presets import RunSettings, merged, run_settings
     from ..analyses.run_folder import RunFolder
 
-    context = click.get_current_context()
-    corpus = given_corpus()
-    own_seed = {"seed": seed} if _typed(context, "seed") else {}
-    # The built-in corpus has a seed of its own, so that several models learn the same text.
     path = folder or Path("runs") / preset
     resume_with(f"headcount run -o {path}")
-    told = [_typed(context, "preset"), config, assignments, corpus, own_seed]
-    if (path / "run.json").exists() and not any(told):
-        run = RunFolder.open(path)
-        settings = RunSettings.from_dict(run.config, str(path / "config.toml"))
+    corpus = given_corpus()
+    changes = [_assigned(assignment) for assignment in assignments]
+    changes += [{"corpus": corpus}] if corpus else []
+    changes += [{"seed": seed}] if _typed("seed") else []
+    if (path / "run.json").exists() and not _typed("preset") and config is None:
+        values: dict[str, Any] = RunFolder.open(path).config
+        for change in changes:
+            values = merged(values, change)
+        settings = RunSettings.from_dict(values, "options")
     else:
         layers = [read_config(config)] if config else []
-        layers += [_assigned(assignment) for assignment in assignments]
-        layers += [{"corpus": corpus} if corpus else {}, own_seed]
-        settings = run_settings(preset, *layers, where=str(config or "options"))
+        settings = run_settings(preset, *layers, *changes, where=str(config or "options"))
     return RunFolder.resume(path, settings.model_dump(mode="json"))
 
 
@@ -124,6 +124,7 @@ def _assigned(assignment: str) -> dict[str, Any]:
     return nested
 
 
-def _typed(context: click.Context, name: str) -> bool:
+def _typed(option: str) -> bool:
     """Say whether an option was given on the command line, default or not."""
-    return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    source = click.get_current_context().get_parameter_source(option)
+    return source is ParameterSource.COMMANDLINE

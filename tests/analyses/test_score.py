@@ -39,7 +39,7 @@ def test_intervals_hold_the_value_and_idle_heads_have_none(result):
 
 def test_only_the_validation_split_is_read(result, copying):
     assert result.provenance.data == {"valid": copying.valid.head(16).fingerprint}
-    assert result.tables["heads"].n == "16 sentences of the split 'valid'"
+    assert result.tables["heads"].n == "16 validation sentences (valid)"
 
 
 def test_agreement_of_orders_by_hand(result):

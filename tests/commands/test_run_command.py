@@ -1,0 +1,133 @@
+"""`headcount run`: the whole way, going on, and what it refuses."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+
+import pytest
+
+from headcount import cli
+from headcount.analyses import pipeline, points
+from headcount.analyses.result import Result
+
+
+def stages_done(folder):
+    record = json.loads((folder / "run.json").read_text())["stages"]
+    return {name: stage["started"] for name, stage in record.items() if stage["state"] == "done"}
+
+
+def test_everything_is_there(finished):
+    assert list(stages_done(finished)) == ["train", "evaluate", "score", "prune", "report"]
+    for name in ("config.toml", "report.html", "log.txt", "log.jsonl", "model/model.json"):
+        assert (finished / name).stat().st_size > 0
+    names = {path.parent.name for path in finished.glob("results/*/result.json")}
+    assert names == {"train", "evaluate", "score", "prune"}
+    assert not list(finished.glob("scratch/*"))
+
+
+def test_the_settings_are_resolved_and_written(finished):
+    config = tomllib.loads((finished / "config.toml").read_text())
+    assert config["training"]["updates"] == 30
+    assert config["network"]["width"] == 32
+    assert config["corpus"]["name"] == "files"
+
+
+def test_the_training_curve_has_every_validation(finished):
+    curve = Result.load(finished / "results" / "train").tables["curve"].rows
+    assert list(curve["step"]) == list(range(1, 31))
+    assert list(curve["step"][curve["valid_nll"].notna()]) == [10, 20, 30]
+    assert curve["train_loss"].iloc[-1] < curve["train_loss"].iloc[0]
+
+
+def test_all_results_are_of_the_trained_model(finished):
+    results = [Result.load(finished / "results" / name) for name in pipeline.RESULTS]
+    assert len({result.provenance.model for result in results}) == 1
+
+
+def test_a_second_time_does_nothing_and_says_the_same(finished, capsys):
+    before = stages_done(finished)
+    assert cli.run(["run", "-o", str(finished)]) == 0
+    assert stages_done(finished) == before
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("BLEU ")
+    assert lines[-1] == f"The page is {finished / 'report.html'}"
+
+
+def test_json_names_the_page(finished, capsys):
+    assert cli.run(["run", "-o", str(finished), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["page"] == str(finished / "report.html")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--set", "training.updates=31"], "updates"),
+        (["--set", "training.update=31"], "did you mean 'updates'"),
+        (["--set", "updates"], "write KEY=VALUE"),
+        (["--config", "missing.toml"], "no such file"),
+        (["--seed", "4"], "seed"),
+        (["--device", "cuda:99"], "cannot be used"),
+        (["--preset", "nan"], "nano"),
+    ],
+)
+def test_wrong_or_other_settings_are_refused(finished, capsys, words, message):
+    assert cli.run(["run", "-o", str(finished), *words]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert len(error.splitlines()) == 1
+
+
+def test_after_ctrl_c_the_same_command_goes_on(run_words, tmp_path, capsys, monkeypatch):
+    folder = tmp_path / "cut"
+    made = []
+
+    def cut_short(*arguments):
+        if len(made) == 2:
+            raise KeyboardInterrupt
+        made.append(arguments[1])
+        return measure(*arguments)
+
+    measure = points.measure
+    monkeypatch.setattr(points, "measure", cut_short)
+    assert cli.run(run_words(folder)) == 130
+    assert f"go on with: headcount run -o {folder}" in capsys.readouterr().err
+    before = stages_done(folder)
+    assert list(before) == ["train", "evaluate", "score"]
+    monkeypatch.setattr(points, "measure", lambda *a: made.append(a[1]) or measure(*a))
+    assert cli.run(["run", "-o", str(folder)]) == 0
+    after = stages_done(folder)
+    assert {name: after[name] for name in before} == before
+    assert len(made) == len(set(made))
+
+
+def test_a_damaged_result_is_made_again(finished, capsys, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(finished, copy)
+    table = copy / "results" / "evaluate" / "quality.csv"
+    table.write_text(table.read_text().replace("bleu", "blue"))
+    assert cli.run(["run", "-o", str(copy)]) == 0
+    assert "blue" not in table.read_text()
+    assert stages_done(copy)["score"] == stages_done(finished)["score"]
+
+
+@pytest.mark.slow
+def test_a_killed_run_ends_with_the_same_weights(run_words, finished, tmp_path):
+    folder = tmp_path / "killed"
+    words = [sys.executable, "-m", "headcount", *run_words(folder)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(words, env=environment, stderr=subprocess.DEVNULL)
+    log, limit = folder / "log.jsonl", time.monotonic() + 120
+    while not (log.exists() and log.read_text().count("\n") > 12) and time.monotonic() < limit:
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert "train" not in stages_done(folder)
+    subprocess.run(words, env=environment, check=True, capture_output=True)
+    models = [json.loads((it / "model" / "model.json").read_text()) for it in (folder, finished)]
+    assert models[0]["weights_sha256"] == models[1]["weights_sha256"]
