@@ -130,13 +130,15 @@ def load_miniature(settings: CorpusSettings, cache: Path) -> Corpus:
     """Built-in English-German grammar with gold annotation, 20,000 sentences from a seed."""
     languages = _en_de(settings)
     made = made_miniature(settings)
+    parts = {"train": made.train, "valid": made.valid, "test": made.test, "unseen": made.unseen}
     texts = {
         name: ParallelText(
             f"miniature {name}",
             [pair.source.text for pair in pairs],
             [pair.target.text for pair in pairs],
         )
-        for name, pairs in made.splits.items()
+        for name, pairs in parts.items()
+        if pairs  # A tiny training part may know the words of no unseen combination.
     }
     if languages == ("de", "en"):
         texts = {name: text.reversed() for name, text in texts.items()}
@@ -152,10 +154,16 @@ def load_miniature(settings: CorpusSettings, cache: Path) -> Corpus:
 
 
 def made_miniature(settings: CorpusSettings) -> MiniatureCorpus:
-    """Return the built-in corpus with its gold annotation."""
+    """Return the built-in corpus with its gold annotation.
+
+    500 validation, 1,000 test and 500 unseen pairs, fewer when fewer than 2,000 training
+    sentences are asked for.
+    """
     from .miniature import generate  # Its word lists are read only when they are needed.
 
-    return generate(settings.seed, settings.sentences)
+    few = max(1, settings.sentences // 4)
+    sizes = {"valid": min(500, few), "test": min(1_000, 2 * few), "unseen": min(500, few)}
+    return generate(settings.seed, settings.sentences, **sizes)
 
 
 @corpus("multi30k")

@@ -226,6 +226,20 @@ def test_a_changed_or_missing_file_is_refused(small_multi30k: Path) -> None:
         load_corpus(CorpusSettings(name="multi30k"), cache)
 
 
+def test_miniature_is_made_from_the_seed_in_both_directions() -> None:
+    settings = CorpusSettings(sentences=40)
+    made = load_corpus(settings)
+    assert (made.name, made.source_language, made.target_language) == ("miniature", "en", "de")
+    assert [len(text) for text in made.splits.values()][:3] == [40, 10, 20]
+    assert next(iter(made.tests)) == "test"
+    assert set(made.train.source).isdisjoint(made.test.source)
+    assert load_corpus(settings).fingerprint == made.fingerprint
+    assert load_corpus(settings.with_changes(seed=1)).fingerprint != made.fingerprint
+    backward = load_corpus(settings.with_changes(source_language="de"))
+    assert (backward.source_language, backward.target_language) == ("de", "en")
+    assert backward.test.source == made.test.target
+
+
 def test_every_corpus_says_what_it_is() -> None:
     assert list(corpus) == ["miniature", "multi30k", "files"]
     for name in corpus:
