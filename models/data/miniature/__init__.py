@@ -2,6 +2,7 @@
 
 from .annotation import AnnotatedPair, AnnotatedSentence, Constituent, Focus, Word
 from .corpus import MiniatureCorpus, generate, held_out, pairs
+from .gold import alignment_lines, conllu_lines, write_gold
 
 __all__ = [
     "AnnotatedPair",
@@ -10,7 +11,10 @@ __all__ = [
     "Focus",
     "MiniatureCorpus",
     "Word",
+    "alignment_lines",
+    "conllu_lines",
     "generate",
     "held_out",
     "pairs",
+    "write_gold",
 ]

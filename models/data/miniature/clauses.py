@@ -46,9 +46,7 @@ def build(clause: Clause, order: str = "main") -> Pair:
 
 
 def _build_parts(clause: Clause, order: str) -> Parts:
-    subject = (
-        clause.subject.build("nom", True) if clause.subject and not clause.elided else None
-    )
+    subject = clause.subject.build("nom", True) if clause.subject and not clause.elided else None
     kein = clause.negated and isinstance(clause.direct, NounPhrase) and _takes_kein(clause)
     if kein and isinstance(clause.direct, NounPhrase):
         clause.direct.negated = True
@@ -140,7 +138,9 @@ def _attach(clause: Clause, parts: Parts) -> None:
             role_of.append((parts.direct, relation, patient))
         if parts.indirect:
             to = verb.frame == "dto" and side == 0
-            role_of.append((parts.indirect, "obl" if to else "iobj" if side == 0 else "obl:arg", "recipient"))
+            role_of.append(
+                (parts.indirect, "obl" if to else "iobj" if side == 0 else "obl:arg", "recipient")
+            )
         for pair, relation, role in role_of:
             _hang(pair[side], head, relation, role)
         for adverbial, pair in parts.adverbials:
@@ -157,6 +157,7 @@ def _hang(phrase: Phrase, head: Token, relation: str, role: str) -> None:
 
 def _negate(clause: Clause, parts: Parts, kein: bool) -> tuple[Token, Token | None]:
     own = Token("not", "not", "PART", (("Polarity", "Neg"),)).under(parts.heads[0], "advmod")
+    own.attached = parts.chain.english[0].form == "can"  # cannot
     if kein and isinstance(clause.direct, NounPhrase) and clause.direct.article:
         link(own, clause.direct.article)
         return own, None
@@ -169,8 +170,9 @@ def _subordinate(subordinate: Subordinate, heads: tuple[Token, Token]) -> Pair:
     """Build a subordinate clause and attach it, without the commas around it."""
     own, other = build(subordinate.clause, subordinate.order)
     if subordinate.english:
-        marks = Token(subordinate.english, subordinate.english, "SCONJ"), Token(
-            subordinate.german, subordinate.german, "SCONJ"
+        marks = (
+            Token(subordinate.english, subordinate.english, "SCONJ"),
+            Token(subordinate.german, subordinate.german, "SCONJ"),
         )
         link(*marks)
         own = Phrase(own.head, [marks[0].under(own.head, "mark"), own], "SBAR")

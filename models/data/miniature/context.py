@@ -13,6 +13,7 @@ from .descriptions import Clause, Subordinate
 from .drafts import Draft, coordinate, sentence, wrong_gender, wrong_number
 from .noun_phrases import NounPhrase, Prepositional, Pronoun
 from .phenomena import Grammar, _same_again, phenomenon, predication
+from .relatives import RelativeClause
 from .tree import Pair
 from .verb_chains import COPULA, PAST, PRESENT
 
@@ -30,11 +31,13 @@ def _modify(grammar: Grammar, phrase: NounPhrase, count: int, plural: bool | Non
     for index in range(count):
         last = index == count - 1
         if last and sampler.chance(0.45):
-            kind = "object" if plural is not None or sampler.chance(0.6) else "predicate"
+            kind = "object" if plural is not None or sampler.chance(0.8) else "predicate"
             return grammar.relatives.add(current, kind, plural=plural)
         following = _attractor(grammar, current, plural)
         if following is None:
             return False
+        if following.english == "of" and current.determiner in ("my", "our"):
+            current.determiner = "the"
         current.after = (*current.after, following)
         if not isinstance(following.nominal, NounPhrase):
             return False
@@ -42,28 +45,39 @@ def _modify(grammar: Grammar, phrase: NounPhrase, count: int, plural: bool | Non
     return True
 
 
+# What modifies a noun: tags of the noun, then English, German, case and tags of the modifier.
+_MODIFIERS = (
+    (
+        "person",
+        "with",
+        "mit",
+        "dat",
+        "hat,bag,umbrella,basket,book,pet,horse,guitar,camera,suitcase",
+    ),
+    ("person", "from", "aus", "dat", "region,castle,hotel,shop,library"),
+    ("person&related,pet,farm,movable,vehicle,music,furniture", "of", "", "gen", "person&!child"),
+    ("person,animal,vehicle", "behind", "hinter", "dat", "tree,bush,house,church,gate,desk,door"),
+    ("animal,vehicle,plant", "next to", "neben", "dat", "house,tree,bridge,river,school,tower"),
+    ("plant,animal", "in", "in", "dat", "garden,park,forest,valley,zoo"),
+    ("movable&!container", "in", "in", "dat", "box"),
+    ("movable", "on", "auf", "dat", "surface"),
+    ("furniture,device&!movable", "in", "in", "dat", "room&!balcony&!attic,house,office"),
+    ("building&!station&!airport", "in", "in", "dat", "region,valley"),
+    ("building,room,place", "behind", "hinter", "dat", "house,church,forest,school,museum,castle"),
+    ("building,region,place", "next to", "neben", "dat", "river,lake,mountain,station,tower"),
+)
+
+
 def _attractor(grammar: Grammar, phrase: NounPhrase, plural: bool | None) -> Prepositional | None:
     """Return a modifier with a noun of the given number: of the teachers, in the boxes."""
     sampler = grammar.sampler
-    words = sampler.words
     share = 0.3 if plural is None else float(plural)
-    noun = phrase.noun
-    if words.matches(noun, "movable,vehicle,clothing,friend,brother,sister,mother,son,daughter,pet"):
-        if sampler.chance(0.6):
-            owner = sampler.noun_phrase("person&!child", plural=share, adjectives=0.0, determiner="the")
-            return Prepositional("of", "", "gen", owner) if owner.noun is not noun else None
-    if words.matches(noun, "movable"):
-        english, german, tags = sampler.rng.choice((("in", "in", "box"), ("on", "auf", "surface")))
-    elif words.matches(noun, "person,animal,vehicle,furniture,device,plant"):
-        english, german, tags = sampler.rng.choice(
-            (("behind", "hinter", "building"), ("next to", "neben", "building,tree,bridge"))
-        )
-    elif words.matches(noun, "building,room"):
-        english, german, tags = "behind", "hinter", "building&!bridge&!airport,tree"
-    else:
+    suiting = [entry for entry in _MODIFIERS if sampler.words.matches(phrase.noun, entry[0])]
+    if not suiting:
         return None
-    where = sampler.noun_phrase(tags, plural=share, adjectives=0.1, determiner="the")
-    return Prepositional(english, german, "dat", where) if where.noun is not noun else None
+    _, english, german, case, tags = sampler.rng.choice(suiting)
+    inner = sampler.noun_phrase(tags, plural=share, adjectives=0.12, determiner="the")
+    return Prepositional(english, german, case, inner) if inner.noun is not phrase.noun else None
 
 
 @phenomenon("agreement")
@@ -115,7 +129,7 @@ def pronoun(grammar: Grammar) -> Draft | None:
         second.elided = True
 
         def build() -> Pair:
-            return coordinate(clauses.build(first), clauses.build(second), "and", "und")
+            return coordinate(clauses.build(first), clauses.build(second), "and", "und", False)
 
     else:
         words = ("although", "obwohl") if sampler.chance(0.3) else ("because", "weil")
@@ -149,7 +163,8 @@ def _about(
         if not len(choice):
             return None
         adjective = choice.draw(rng)
-        if adjective in antecedent.adjectives:
+        said = [m.clause.predicate for m in antecedent.after if isinstance(m, RelativeClause)]
+        if adjective in antecedent.adjectives or any(said):
             return None
         return Clause(COPULA, it, predicate=adjective, when=first.when)
     verbs = [
@@ -163,7 +178,9 @@ def _about(
     if not verbs:
         return None
     verb = rng.choice(verbs)
-    singular = first.subject is not None and first.subject.person == "3" and not first.subject.plural
+    singular = (
+        first.subject is not None and first.subject.person == "3" and not first.subject.plural
+    )
     if verb.same_past and not singular:
         return None
     if kind == "second":
@@ -187,8 +204,16 @@ def possessive(grammar: Grammar) -> Draft | None:
     count = min(grammar.modifiers(), 2)
     if not _modify(grammar, subject, count):
         return None
-    owned = "friend,child" if "person" in verb.object else verb.object
+    owned = "food,drink,ball&!stone,basket,friend,brother,mother"
+    if not any(
+        sampler.words.matches(noun, verb.object) for noun in sampler.words.matching(owned).items
+    ):
+        return None
     thing = sampler.noun_phrase(owned, plural=0.2, adjectives=0.15)
+    while not sampler.words.matches(thing.noun, verb.object):
+        thing = sampler.noun_phrase(owned, plural=0.2, adjectives=0.15)
+    if "female" in thing.noun.tags:
+        thing.plural = False
     thing.determiner = "its " + subject.noun.gender
     clause = sampler.clause(verb, subject, extras=0.4)
     clause.direct = thing

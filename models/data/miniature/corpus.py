@@ -37,6 +37,11 @@ class MiniatureCorpus:
     test: list[AnnotatedPair]
     unseen: list[AnnotatedPair]
 
+    @property
+    def splits(self) -> dict[str, list[AnnotatedPair]]:
+        """Return the parts by name."""
+        return {"train": self.train, "valid": self.valid, "test": self.test, "unseen": self.unseen}
+
 
 def held_out(first: str, second: str) -> bool:
     """Tell whether a combination of two English lemmas is kept for the part `unseen`."""
@@ -46,11 +51,14 @@ def held_out(first: str, second: str) -> bool:
 def combinations(phrase: Phrase) -> list[tuple[str, str]]:
     """Return the verb + object and adjective + noun pairs of an English sentence."""
     return [
-        (token.lemma, token.head.lemma) if token.relation == "amod" else (token.head.lemma, token.lemma)
+        (token.lemma, token.head.lemma)
+        if token.relation == "amod"
+        else (token.head.lemma, token.lemma)
         for token in phrase.tokens
         if token.head is not None
         and token.relation in ("amod", "obj")
         and token.upos in ("NOUN", "ADJ")
+        and token.lemma != "many"
     ]
 
 
@@ -108,18 +116,27 @@ def pairs(seed: int, phenomenon: str = "", distance: int | None = None) -> Itera
 
 
 def generate(
-    seed: int = 0, sentences: int = 20_000, valid: int = 500, test: int = 1_000, unseen: int = 500
+    seed: int = 0,
+    sentences: int = 20_000,
+    valid: int | None = None,
+    test: int | None = None,
+    unseen: int | None = None,
 ) -> MiniatureCorpus:
     """Generate a corpus; the same arguments give the same corpus on every machine.
 
     Args:
         seed: seed of the only random generator
         sentences: size of the training part
-        valid, test, unseen: sizes of the other parts
+        valid, test, unseen: sizes of the other parts; 500, 1,000 and 500 when not given, less
+            beside a small training part
 
     Returns:
-        parts without a common source or target text, in random order.
+        parts without a common source or target text, in random order. `unseen` can be smaller
+        than asked for where a small training part knows too few words.
     """
+    valid = min(500, sentences // 4 + 1) if valid is None else valid
+    test = min(1_000, sentences // 4 + 1) if test is None else test
+    unseen = min(500, sentences // 8 + 1) if unseen is None else unseen
     rng = Random(seed)
     ordinary: list[AnnotatedPair] = []
     apart: list[AnnotatedPair] = []

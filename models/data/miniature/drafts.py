@@ -55,13 +55,11 @@ def _drop_commas(phrase: Phrase) -> None:
     if not dropped:
         return
     phrase.tokens = [token for token in tokens if token not in dropped]
-    phrase.spans = [
-        (label, first, dropped.get(last, last)) for label, first, last in phrase.spans
-    ]
+    phrase.spans = [(label, first, dropped.get(last, last)) for label, first, last in phrase.spans]
 
 
-def coordinate(first: Pair, second: Pair, english: str, german: str) -> Pair:
-    """Join two clauses by a conjunction; `but | aber` takes a comma on both sides."""
+def coordinate(first: Pair, second: Pair, english: str, german: str, commas: bool) -> Pair:
+    """Join two clauses by a conjunction, with a comma before it or without."""
     marks = Token(english, english, "CCONJ"), Token(german, german, "CCONJ")
     link(*marks)
     sides = []
@@ -69,8 +67,8 @@ def coordinate(first: Pair, second: Pair, english: str, german: str) -> Pair:
         head = first[side].head
         second[side].under(head, "conj")
         marks[side].under(second[side].head, "cc")
-        commas = [comma(second[side].head)] if english == "but" else []
-        sides.append(Phrase(head, [first[side], *commas, marks[side], second[side]], "S"))
+        before = [comma(second[side].head)] if commas else []
+        sides.append(Phrase(head, [first[side], *before, marks[side], second[side]], "S"))
     return sides[0], sides[1]
 
 

@@ -26,6 +26,8 @@ SHIFT, EXPONENT = 2.0, 1.25
 GROUPS = {
     "goods": "movable,furniture,vehicle,music,device",
     "visible": "person,animal,building,vehicle,plant,sky,movable,furniture,place",
+    "related": "friend,teacher,mother,father,brother,sister,doctor,neighbour,daughter,son,"
+    "grandmother,grandfather,aunt,uncle,colleague,guest,lawyer,customer",
     "cuttable": "bread,cake,cheese,meat,sausage,fruit&!cherry&!strawberry,rope,onion,carrot,"
     "cucumber,potato,pumpkin",
 }
@@ -265,7 +267,7 @@ class Lexicon:
         found = self._adjectives.get(noun)
         if found is None:
             pairs = [
-                (adjective, zipf(rank))
+                (adjective, zipf(rank, 6.0))
                 for rank, adjective in enumerate(self.adjectives)
                 if self.matches(noun, adjective.goes_with)
             ]

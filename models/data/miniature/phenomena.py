@@ -18,6 +18,7 @@ from .lexicon import Verb
 from .noun_phrases import Coordination, Nominal, NounPhrase, Prepositional, Pronoun, Question
 from .relatives import RelativeSampler
 from .sampling import Sampler
+from .tree import Pair
 from .verb_chains import COPULA, PAST, PRESENT, Tense
 
 
@@ -73,7 +74,12 @@ WEIGHTS = {
 @phenomenon("statement")
 def statement(grammar: Grammar) -> Draft | None:
     """A main clause: The man sees the dog."""
-    return main(grammar.sampler.clause(extras=1.4))
+    clause = grammar.sampler.clause(extras=1.5)
+    subject = clause.subject
+    if isinstance(subject, NounPhrase) and grammar.sampler.chance(0.06):
+        if not (subject.noun.mass or subject.noun.name or subject.adjectives or subject.owner):
+            subject.determiner = "no"
+    return main(clause)
 
 
 @phenomenon("fronting")
@@ -119,7 +125,9 @@ def question(grammar: Grammar) -> Draft | None:
     verb = sampler.verbs.draw(rng)
     if kind == "where" and "loc" not in verb.extras:
         return None
-    clause = sampler.clause(verb, _asked_subject(sampler, verb), extras=0.0 if kind == "where" else 0.6)
+    clause = sampler.clause(
+        verb, _asked_subject(sampler, verb), extras=0.0 if kind == "where" else 0.6
+    )
     if any(adverbial.role == "frequency" for adverbial in clause.adverbials):
         return None
     if kind == "where":
@@ -133,8 +141,6 @@ def _takes_things(verb: Verb) -> bool:
 
 def _asked_subject(sampler: Sampler, verb: Verb) -> Nominal:
     subject = sampler.subject(verb)
-    if isinstance(subject, NounPhrase) and subject.determiner == "no":
-        subject.determiner = "the"
     return subject
 
 
@@ -158,6 +164,8 @@ def _negated(clause: Clause, sampler: Sampler) -> Draft | None:
             return None
         if isinstance(nominal, NounPhrase) and nominal.determiner not in ("the", "a", "this"):
             nominal.determiner = "a" if sampler.chance(0.5) else "the"
+    if isinstance(clause.indirect, NounPhrase) and clause.indirect.determiner == "a":
+        clause.indirect.determiner = "the"
     if any(adverbial.role == "frequency" for adverbial in clause.adverbials):
         return None
     return main(clause)
@@ -192,7 +200,7 @@ def passive(grammar: Grammar) -> Draft | None:
     tenses = (PAST, PRESENT, Tense(perfect=True), Tense(modal="must"), Tense(modal="can"))
     when = rng.choices(tenses, (8, 5, 3, 1, 1))[0]
     clause = Clause(verb, subject, when=when, passive=True)
-    if sampler.chance(0.45):
+    if sampler.chance(0.45) or verb.lemma == "fressen":
         agent = sampler.noun_phrase(verb.subject, plural=0.15, adjectives=0.2)
         if agent.noun is subject.noun:
             return None
@@ -207,7 +215,9 @@ def passive(grammar: Grammar) -> Draft | None:
 def copula(grammar: Grammar) -> Draft | None:
     """A predicate adjective, which German leaves without ending: Das Haus ist alt."""
     sampler, rng = grammar.sampler, grammar.rng
-    phrase = sampler.noun_phrase("visible,abstract,food,drink,readable,event,room,sound", adjectives=0.1)
+    phrase = sampler.noun_phrase(
+        "visible,abstract,food,drink,readable,event,room,sound", adjectives=0.1
+    )
     clause = predication(grammar, phrase, rng.choice((PRESENT, PAST)))
     if clause is None:
         return None
@@ -221,8 +231,7 @@ def predication(grammar: Grammar, phrase: NounPhrase, when: Tense) -> Clause | N
     if not len(choice):
         return None
     adjective = choice.draw(grammar.rng)
-    if adjective in phrase.adjectives:
-        return None
+    phrase.adjectives = ()
     if phrase.determiner in ("bare", "no", "every", "a"):
         phrase.determiner = "the"
     return Clause(COPULA, phrase, predicate=adjective, when=when)
@@ -250,7 +259,9 @@ def relative(grammar: Grammar) -> Draft | None:
     phrase = grammar.rng.choice(choices)
     if phrase.determiner not in ("the", "a", "this", "many", "two", "three", "some"):
         phrase.determiner = "the"
-    return main(clause) if grammar.relatives.add(phrase) else None
+    if phrase is clause.direct and (clause.verb.prefix or clause.when.progressive):
+        return None
+    return main(clause) if grammar.relatives.add(phrase, main=clause) else None
 
 
 @phenomenon("coordination")
@@ -269,24 +280,31 @@ def coordination(grammar: Grammar) -> Draft | None:
         return main(sampler.clause(verb, Coordination(first, second), extras=0.5))
     first_clause = sampler.clause(sampler.personal.draw(rng), extras=0.2, adjectives=0.2)
     if kind == "verbs":
-        verb = sampler.personal.draw(rng)
+        subject = first_clause.subject
+        suits = sampler.personal
+        if isinstance(subject, NounPhrase):
+            suits = grammar.relatives.verbs_of(subject.noun, False)
+        verb = suits.draw(rng)
         second_clause = sampler.clause(
             verb, first_clause.subject, when=first_clause.when, extras=0.2, adjectives=0.2
         )
         second_clause.elided = True
         if verb is first_clause.verb or _unclear(second_clause) or _unclear(first_clause):
             return None
-        if isinstance(first_clause.subject, NounPhrase) and first_clause.subject.determiner == "no":
-            first_clause.subject.determiner = "the"
         pair = _build_both(first_clause, second_clause, "and", "und")
         return sentence(pair)
-    second_clause = sampler.clause(extras=0.2, adjectives=0.2)
+    if first_clause.when.progressive:
+        return None
+    second_clause = sampler.clause(when=first_clause.when, extras=0.2, adjectives=0.2)
+    if _unclear(first_clause) or _unclear(second_clause):
+        return None
     words = rng.choice((("and", "und"), ("and", "und"), ("but", "aber")))
     return sentence(_build_both(first_clause, second_clause, *words))
 
 
-def _build_both(first: Clause, second: Clause, english: str, german: str) -> tuple:
-    return coordinate(clauses.build(first), clauses.build(second), english, german)
+def _build_both(first: Clause, second: Clause, english: str, german: str) -> Pair:
+    pair = clauses.build(first), clauses.build(second)
+    return coordinate(*pair, english, german, commas=not second.elided)
 
 
 def _unclear(clause: Clause) -> bool:
@@ -306,7 +324,13 @@ def complement(grammar: Grammar) -> Draft | None:
     subject = sampler.subject(verb, 0.15)
     tenses = (PRESENT, PAST, Tense(perfect=True))
     when = rng.choices(tenses, (5, 4, 0 if verb.stative else 1))[0]
-    inner_tenses = (None, Tense(future=True), Tense(perfect=True), Tense(modal="can"), Tense(modal="must"))
+    inner_tenses = (
+        None,
+        Tense(future=True),
+        Tense(perfect=True),
+        Tense(modal="can"),
+        Tense(modal="must"),
+    )
     inner_when = rng.choices(inner_tenses, (6, 1, 1, 1, 1))[0]
     inner = sampler.clause(when=inner_when, extras=0.3, adjectives=0.2)
     outer = Clause(verb, subject, when=when, after=[Subordinate(inner, "that", "dass", "ccomp")])
@@ -392,7 +416,5 @@ def infinitive(grammar: Grammar) -> Draft | None:
     sampler.add_extras(inner, 0.0)
     inner.elided = True
     when = rng.choice((PRESENT, PAST))
-    if isinstance(subject, NounPhrase) and subject.determiner == "no":
-        subject.determiner = "the"
     after = Subordinate(inner, relation="xcomp", order="to")
     return main(Clause(verb, subject, when=when, after=[after]))

@@ -54,20 +54,29 @@ class RelativeSampler:
     def _has_person(self, verb: Verb) -> bool:
         return "person" in verb.subject.split(",")
 
-    def add(self, phrase: NounPhrase, kind: str = "", *, plural: bool | None = None) -> bool:
+    def add(
+        self,
+        phrase: NounPhrase,
+        kind: str = "",
+        *,
+        plural: bool | None = None,
+        main: Clause | None = None,
+    ) -> bool:
         """Give a noun phrase a relative clause; return False where none suits.
 
         Args:
             phrase: the antecedent
             kind: subject, object, predicate or place; empty to draw it
             plural: number of the clause's own subject (a distractor), None to draw it
+            main: the clause around it, which it should not repeat
         """
         rng = self.sampler.rng
         kind = kind or rng.choices(("subject", "object", "predicate", "place"), (4, 4, 2, 1))[0]
         gap = RelativeGap(phrase)
-        when = rng.choice((PRESENT, PAST))
+        past = main is not None and main.when.tense == "past"
+        when = PAST if past or self.sampler.chance(0.5) else PRESENT
         clause = self._clause(phrase, gap, kind, when, plural)
-        if clause is None:
+        if clause is None or (main is not None and clause.verb is main.verb):
             return False
         if isinstance(phrase.determiner, str) and phrase.determiner in ("my", "our", "bare"):
             phrase.determiner = "the"

@@ -66,7 +66,12 @@ TIMES = Weighted(
     ],
     (zipf(rank) for rank in range(len(_TIME_NOUNS))),
 )
+_FAR = "region,island,mountain,lake,beach,harbour,airport,station,castle,desert,university"
+_INSIDE = "place&!market&!beach&!waters&!city&!village&!desert,room,house,river,tower"
 RELATIONAL = (("behind", "hinter"), ("in front of", "vor"), ("next to", "neben"))
+OWNED = "related,animal&!wild,food,drink,readable,vehicle,movable,furniture,device,music,room,house"
+OWNED += ",garden,school,idea,plan,answer,mistake,decision,proposal,secret,song,farm,shop,tree"
+_MOMENTARY = {"see", "find", "discover", "lose", "forget", "trust", "arrive", "understand", "hear"}
 _CLAUSE_FRAMES = ("that", "to", "cue")
 _COUNTS = ("two", "three", "four")
 
@@ -134,6 +139,8 @@ class Sampler:
         """Draw number, determiner and adjectives for a noun."""
         many = not noun.mass and self.chance(plural)
         article = determiner or self._determiner(noun, many)
+        if article in ("my", "our") and not self.words.matches(noun, OWNED):
+            article = "the"
         phrase = NounPhrase(noun, many, article)
         if noun.german_plural or noun.mass:
             choice = self.words.adjectives_of(noun)
@@ -178,9 +185,7 @@ class Sampler:
             if roll < 0.36 and "group" in verb.subject:
                 return self.name("ORGANIZATION")
         phrase = self.noun_phrase(verb.subject, plural=0.22, adjectives=adjectives)
-        if self.chance(0.02) and not phrase.noun.mass and not phrase.adjectives:
-            phrase.determiner = "no"
-        elif phrase.noun.supersense == "noun.person" and self.chance(0.03):
+        if self.words.matches(phrase.noun, "related") and self.chance(0.06):
             owner = self.words.names["PERSON"].draw(self.rng)
             phrase.owner, phrase.determiner = owner, "the"
         return phrase
@@ -215,7 +220,8 @@ class Sampler:
             return self.pronoun()
         phrase = self.noun_phrase(expression, adjectives=adjectives, avoid=_nouns(subject))
         if roll > 0.9:
-            phrase.determiner = self.possessive(subject) or phrase.determiner
+            if self.words.matches(phrase.noun, OWNED):
+                phrase.determiner = self.possessive(subject) or phrase.determiner
         elif roll > 0.87 and not phrase.noun.mass:
             avoid = frozenset([phrase.noun, *(_nouns(subject) or ())])
             second = self.noun_phrase(expression, adjectives=0.1, avoid=avoid)
@@ -241,17 +247,23 @@ class Sampler:
         english, german = phrase.noun.place
         return Prepositional(english, german, "dat", phrase)
 
-    def direction(self, names: bool = False) -> Prepositional:
-        """Draw where something goes: into the garden | in den Garten (accusative)."""
+    def direction(self, names: bool = False, inside: bool = False) -> Prepositional:
+        """Draw where something goes: into the garden | in den Garten (accusative).
+
+        Args:
+            names: far away: cities by name, regions
+            inside: into or onto, never to
+        """
         if names and self.chance(0.6):
             return Prepositional("to", "nach", "dat", self.name("LOCATION"), "direction")
-        phrase = self.noun_phrase("building,place,room", plural=0.0, adjectives=0.15)
+        tags = _FAR if names else _INSIDE if inside else "building,place,room"
+        phrase = self.noun_phrase(tags, plural=0.0, adjectives=0.15)
         if phrase.determiner not in ("the", "a", "this"):
             phrase.determiner = "the"
         english, german = phrase.noun.place
-        if english == "in" and not names and self.chance(0.6):
+        if english == "in" and not names and (inside or self.chance(0.6)):
             return Prepositional("into", german, "acc", phrase, "direction")
-        if english == "on" and german == "auf" and not names:
+        if english == "on" and german == "auf" and not names and phrase.noun.english != "farm":
             return Prepositional("onto", german, "acc", phrase, "direction")
         return Prepositional("to", "zu", "dat", phrase, "direction")
 
@@ -311,7 +323,7 @@ class Sampler:
         )
         if roll < 0.45 or (ambiguous and roll < 0.9):
             return PRESENT
-        if roll < 0.9 or verb.stative:
+        if roll < 0.9 or verb.stative or verb.english in _MOMENTARY:
             return PAST if not ambiguous else PRESENT
         return Tense(progressive=True)
 
@@ -358,7 +370,7 @@ class Sampler:
             clause.direct = self.noun_phrase(verb.object, adjectives=adjectives)
             into = "into" in verb.extras
             clause.adverbials.append(
-                self.direction() if into else self.spot("acc", "direction")
+                self.direction(inside=True) if into else self.spot("acc", "direction")
             )
         elif frame == "loc":
             surface = "surface" in verb.extras and self.chance(0.7)
@@ -378,7 +390,11 @@ class Sampler:
         roles = {adverbial.role for adverbial in clause.adverbials}
         budget = 1 if roles or clause.indirect else 2
         found: list[Adverbial] = []
-        if "with" in verb.extras and self.chance(0.3 * factor):
+        human = not (
+            isinstance(clause.subject, NounPhrase)
+            and clause.subject.noun.supersense == "noun.animal"
+        )
+        if human and "with" in verb.extras and self.chance(0.3 * factor):
             tool = self.noun_phrase(verb.extras["with"], plural=0.0, adjectives=0.15)
             if tool.determiner not in ("the", "a"):
                 tool.determiner = "the"

@@ -23,6 +23,7 @@ from .tree import Pair, Token
 from .verb_chains import COPULA, PAST, PRESENT
 
 _NEUTRAL = ("see", "find", "describe", "photograph", "look", "forget", "examine", "discover")
+_NEUTRAL_TIME = ("describe", "forget")
 
 
 class Sense:
@@ -77,7 +78,9 @@ def sense(grammar: Grammar) -> Draft | None:
     sampler, rng = grammar.sampler, grammar.rng
     entry, others = senses().draw(rng)
     fixed = "body" in entry.noun.tags or "time" in entry.noun.tags
-    phrase = NounPhrase(entry.noun, plural=not fixed and not entry.noun.mass and sampler.chance(0.15))
+    phrase = NounPhrase(
+        entry.noun, plural=not fixed and not entry.noun.mass and sampler.chance(0.15)
+    )
     if not fixed and not phrase.plural and sampler.chance(0.25) and not entry.noun.mass:
         phrase.determiner = "a"
     kind = rng.choice(entry.kinds)
@@ -117,7 +120,13 @@ def _as_object(grammar: Grammar, entry: Sense, phrase: NounPhrase) -> Built | No
     if verb.frame in ("dt", "dto"):
         receiver = sampler.noun_phrase("person", plural=0.1, adjectives=0.1, determiner="the")
         clause = Clause(verb, subject, direct=phrase, indirect=receiver, when=when)
-    elif sampler.chance(0.3) and verb.frame == "t" and not verb.stative and "en" not in verb.extras:
+    elif (
+        sampler.chance(0.3)
+        and verb.frame == "t"
+        and verb.lemma != "fressen"
+        and not verb.stative
+        and "en" not in verb.extras
+    ):
         clause = Clause(verb, phrase, when=when, passive=True)
         if phrase.determiner == "a":
             phrase.determiner = "the"
@@ -216,7 +225,8 @@ def _adjective_words(phrase: NounPhrase) -> tuple[Token, Token] | None:
 def _neutral(grammar: Grammar, phrase: NounPhrase) -> Clause:
     """A clause that fits every sense of the noun, its object."""
     sampler = grammar.sampler
-    verbs = [verb for verb in sampler.transitive.items if verb.english in _NEUTRAL]
+    names = _NEUTRAL_TIME if "time" in phrase.noun.tags else _NEUTRAL
+    verbs = [verb for verb in sampler.transitive.items if verb.english in names]
     verb = grammar.rng.choice(verbs)
     subject = _agent(grammar, verb)
     return Clause(verb, subject, direct=phrase, when=PAST if sampler.chance(0.6) else PRESENT)
@@ -264,7 +274,11 @@ def adjective_senses() -> tuple[tuple[Adjective, Adjective], ...]:
     found: dict[str, list[Adjective]] = {}
     for row in rows("ambiguous_adjectives.tsv"):
         word = Adjective(
-            row["english"], row["german"], row["stem"] or row["german"], row["goes_with"], row["sense"]
+            row["english"],
+            row["german"],
+            row["stem"] or row["german"],
+            row["goes_with"],
+            row["sense"],
         )
         found.setdefault(word.english, []).append(word)
     return tuple((a, b) for one, two in found.values() for a, b in ((one, two), (two, one)))

@@ -143,7 +143,9 @@ def build(
     return chain
 
 
-def _link(own: list[Token], own_words: list[Verb], other: list[Token], other_words: list[Verb]) -> None:
+def _link(
+    own: list[Token], own_words: list[Verb], other: list[Token], other_words: list[Verb]
+) -> None:
     """Link auxiliaries of the same function, and those without a partner to the finite verb."""
     partners = dict(zip(other_words[:-1], other[:-1], strict=True))
     for word, token in zip(own_words[:-1], own[:-1], strict=True):

@@ -5,9 +5,10 @@ A German clause is a frame of two verbs. What stands before the finite verb is t
 
     Gestern | hat | der Mann das Buch nicht | gelesen |, weil er krank war.
 
-The middle field is a sort by rank: subject, pronouns, definite objects, time, indefinite
-dative, the negation, manner, place, indefinite accusative, instrument, prepositional object,
-direction. In a subordinate clause the finite verb joins the others at the end.
+The middle field is a sort by rank: subject, pronouns, dative, definite accusative,
+time, the negation, manner, place, indefinite accusative, instrument, prepositional object,
+direction. A pronoun whose form shows that it is no subject (mich, ihn, ihm) goes before a noun
+subject: Gestern sah ihn der Mann. In a subordinate clause the finite verb joins the others at the end.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ _RANKS = {
     "direction": 13.0,
 }
 _NOT_RANK, _PREDICATE_RANK = 7.0, 14.0
+_CLEAR_PRONOUNS = {"mich", "mir", "ihn", "ihm", "uns", "ihnen"}  # never a subject
 _ENGLISH_ROLES = (
     "object",
     "manner",
@@ -147,7 +149,8 @@ def german(clause: Clause, parts: Parts, order: str) -> Phrase:
     subject = [parts.subject[1]] if parts.subject else []
     if parts.subject and (_is_front(clause.subject) or (order == "main" and not front)):
         front, subject = [*front, *subject], []
-    middle = _middle_field(clause, parts)
+    early, middle = _middle_field(clause, parts, bool(subject))
+    subject = [*early, *subject]
     after: list[Phrase | Token] = []
     for pair in parts.after:
         after += [comma(pair[1].head), pair[1]]
@@ -160,12 +163,18 @@ def german(clause: Clause, parts: Parts, order: str) -> Phrase:
     return Phrase(head, [*front, *subject, inner], _label(clause, order))
 
 
-def _middle_field(clause: Clause, parts: Parts) -> list[Phrase | Token]:
-    """Return the German middle field without the subject, in order."""
+def _middle_field(
+    clause: Clause, parts: Parts, subject: bool
+) -> tuple[list[Phrase | Token], list[Phrase | Token]]:
+    """Return what stands before and after the subject in the German middle field, in order.
+
+    Args:
+        clause, parts: the clause
+        subject: the subject stands in the middle field
+    """
     ranked: list[tuple[float, Phrase | Token]] = []
     if parts.indirect and clause.indirect:
-        rank = {"pronoun": 2.0, "definite": 3.0}.get(clause.indirect.kind, 6.0)
-        ranked.append((rank, parts.indirect[1]))
+        ranked.append((2.0 if clause.indirect.kind == "pronoun" else 3.0, parts.indirect[1]))
     if parts.direct and clause.direct and not _is_front(clause.direct):
         rank = {"pronoun": 1.0, "definite": 4.0}.get(clause.direct.kind, 10.0)
         ranked.append((rank, parts.direct[1]))
@@ -177,6 +186,13 @@ def _middle_field(clause: Clause, parts: Parts) -> list[Phrase | Token]:
         if not _in_front(clause, adverbial):
             ranked.append((_RANKS[adverbial.role], pair[1]))
     ranked.sort(key=lambda item: item[0])
-    return [item[1] for item in ranked]
+    parts_in_order = [item[1] for item in ranked]
+    early = 0
+    if subject and clause.subject is not None and clause.subject.kind != "pronoun":
+        while early < len(ranked) and _is_clear_pronoun(parts_in_order[early]):
+            early += 1
+    return parts_in_order[:early], parts_in_order[early:]
 
 
+def _is_clear_pronoun(part: Phrase | Token) -> bool:
+    return isinstance(part, Phrase) and part.head.form in _CLEAR_PRONOUNS
