@@ -1,5 +1,6 @@
-"""`python -m headcount`, the same as the command `headcount`."""
+"""`python -m headcount` is `headcount`, for launchers such as torchrun."""
 
 from .cli import main
 
-main()
+if __name__ == "__main__":
+    main()

@@ -22,7 +22,6 @@ class Processes:
 
     rank: int = 0
     world: int = 1
-    local_rank: int = 0
 
     @property
     def first(self) -> bool:
@@ -51,6 +50,13 @@ class Processes:
         return bool(answer.item())
 
 
+def own_device(device: torch.device) -> torch.device:
+    """Return the GPU that is this process's own; other devices are shared."""
+    if device.type != "cuda" or "LOCAL_RANK" not in os.environ:
+        return device
+    return torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+
+
 @contextmanager
 def joined(device: torch.device) -> Iterator[Processes]:
     """Join the process group that torchrun has set up, or be alone."""
@@ -58,11 +64,10 @@ def joined(device: torch.device) -> Iterator[Processes]:
     if world == 1:
         yield Processes()
         return
-    local_rank = int(os.environ.get("LOCAL_RANK", "0"))
     if device.type == "cuda":
-        torch.cuda.set_device(local_rank)
+        torch.cuda.set_device(device)
     distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
     try:
-        yield Processes(distributed.get_rank(), world, local_rank)
+        yield Processes(distributed.get_rank(), world)
     finally:
         distributed.destroy_process_group()

@@ -147,7 +147,7 @@ def test_the_loss_of_an_update_is_a_mean_over_all_its_labels(tmp_path: Path):
 
 def test_micro_batches_that_cannot_be_shared_are_refused(tmp_path: Path):
     with pytest.raises(UsageError, match="multiple of 2"):
-        loop._Run(None, _plan(3), Processes(0, 2, 0))
+        loop._Run(None, _plan(3), Processes(0, 2))
 
 
 def _nll_is(monkeypatch, *values: float) -> None:
