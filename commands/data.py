@@ -177,9 +177,14 @@ def _as_lines(corpus: Corpus, text: ParallelText, count: int) -> Iterator[str]:
 
 def _write_conllu(settings: CorpusSettings, folder: Path) -> None:
     """Write the gold annotation of the built-in corpus."""
-    from ..models.data.corpora import annotated
+    from ..models.data.corpora import made_miniature
+    from ..models.errors import UsageError
 
-    for path in annotated(settings, folder):
+    if settings.name != "miniature":
+        raise UsageError(f"--conllu: only miniature has gold annotation, not {settings.name}")
+    from ..models.data.miniature import write_conllu
+
+    for path in write_conllu(made_miniature(settings), folder):
         click.echo(path)
 
 
