@@ -88,6 +88,7 @@ class Beams:
         k = min(2 * self.beam, hypotheses * vocabulary)
         log_p, positions = best(logits, self.log_p - normaliser, k)  # each [sentence, candidate]
         parents, tokens = positions // vocabulary, positions % vocabulary
+        tokens = tokens.masked_fill(log_p.isneginf(), self.rules.pad)  # nothing is left to say
         ends = tokens == self.rules.eos  # [sentence, candidate]
         self._finish(log_p.masked_fill(~ends, float("-inf"))[:, : self.beam], parents)
         going = ends.to(torch.uint8).sort(dim=1, stable=True).indices[:, : self.beam]

@@ -28,6 +28,7 @@ from ..attention import MultiHeadAttention
 from ..batch import Tokens
 from ..gates import Attention
 from ..network import DecoderLayer, Network
+from .ranking import BLOCK
 
 
 class Projections:
@@ -104,8 +105,8 @@ class Prefixes:
             tokens: ids [sentence, hypothesis]; BOS in the first step.
 
         Returns:
-            Logits, in a buffer that the next step overwrites
-            [sentence, hypothesis, vocabulary].
+            Logits, in a buffer that the next step overwrites. The vocabulary is filled up to
+            a multiple of `BLOCK` with entries of -inf [sentence, hypothesis, vocabulary].
         """
         network = self.decoder.network
         sentences, hypotheses = tokens.shape
@@ -146,9 +147,11 @@ class Prefixes:
         rows = states.flatten(0, 1)  # [sentence x hypothesis, width]
         vocabulary = self.decoder.table.shape[1]
         if len(self._logits) < len(rows):
-            self._logits = rows.new_empty(len(rows), vocabulary)
-        logits = torch.mm(rows, self.decoder.table, out=self._logits[: len(rows)])
-        return logits.view(*states.shape[:2], vocabulary)
+            room = -(-vocabulary // BLOCK) * BLOCK
+            self._logits = rows.new_full((len(rows), room), float("-inf"))
+        logits = self._logits[: len(rows)]
+        torch.mm(rows, self.decoder.table, out=logits[:, :vocabulary])
+        return logits.view(*states.shape[:2], -1)
 
 
 class LayerState:
@@ -163,7 +166,8 @@ class LayerState:
         self.prepared = prepared
         self.prefix = Cache(prepared.layer.self_attention, memory)
         cross = prepared.layer.cross_attention
-        self.source = by_role(cross, prepared.source(memory)) if cross.ids else None
+        # Contiguous now, or every step would make it so: [role, sentence, head, source, head_width]
+        self.source = by_role(cross, prepared.source(memory)).contiguous() if cross.ids else None
 
     def step(
         self,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-_BLOCK = 64
+BLOCK = 64
 
 
 class Rules(NamedTuple):
@@ -48,7 +48,7 @@ def best(logits: Tensor, offsets: Tensor, k: int) -> tuple[Tensor, Tensor]:
     maxima; so only these blocks are looked through. The result is exact.
 
     Args:
-        logits: [sentence, hypothesis, vocabulary]
+        logits: the vocabulary is a multiple of `BLOCK` [sentence, hypothesis, vocabulary]
         offsets: what is added to all logits of a hypothesis [sentence, hypothesis]
         k: at most hypothesis x vocabulary
 
@@ -58,23 +58,16 @@ def best(logits: Tensor, offsets: Tensor, k: int) -> tuple[Tensor, Tensor]:
         (which of them enter when there is no room for all is left open)
         # each [sentence, k]
     """
-    sentences, hypotheses, vocabulary = logits.shape
-    blocks = vocabulary // _BLOCK
-    tail = torch.arange(blocks * _BLOCK, vocabulary, device=logits.device)
-    positions = _within(tail, hypotheses, vocabulary).expand(sentences, -1)
-    if blocks:
-        full = logits[..., : blocks * _BLOCK].unflatten(-1, (blocks, _BLOCK))
-        peaks = (full.amax(-1) + offsets[..., None]).flatten(1)  # [sentence, hypothesis x block]
-        chosen = peaks.topk(min(k, peaks.shape[1]), sorted=False).indices  # [sentence, k]
-        starts = chosen // blocks * vocabulary + chosen % blocks * _BLOCK
-        inside = torch.arange(_BLOCK, device=logits.device)
-        in_blocks = (starts[..., None] + inside).flatten(1)  # [sentence, k x block]
-        positions = torch.cat((in_blocks, positions), dim=1)
-    positions = positions.sort(dim=1).values  # [sentence, candidate]
-    values = logits.flatten(1).gather(1, positions)
-    values = values + offsets.gather(1, positions // vocabulary)  # [sentence, candidate]
-    values, order = values.sort(dim=1, descending=True, stable=True)
-    return values[:, :k], positions.gather(1, order[:, :k])
+    vocabulary = logits.shape[2]
+    peaks = logits.unflatten(2, (-1, BLOCK)).amax(-1) + offsets[..., None]
+    peaks = peaks.flatten(1)  # [sentence, hypothesis x block]
+    blocks = peaks.topk(min(k, peaks.shape[1])).indices.sort(dim=1).values  # [sentence, k]
+    inside = torch.arange(BLOCK, device=logits.device)
+    positions = (blocks[..., None] * BLOCK + inside).flatten(1)  # [sentence, k x BLOCK]
+    values = logits.flatten(1).gather(1, positions) + offsets.gather(1, positions // vocabulary)
+    top = values.topk(k).indices.sort(dim=1).values  # [sentence, k]
+    values, order = values.gather(1, top).sort(dim=1, descending=True, stable=True)
+    return values, positions.gather(1, top).gather(1, order)
 
 
 def worth_leaving(running: Tensor) -> bool:
@@ -83,9 +76,3 @@ def worth_leaving(running: Tensor) -> bool:
     Leaving copies the caches of those who stay, so they wait until an eighth is done.
     """
     return 8 * int(running.sum()) <= 7 * len(running)
-
-
-def _within(entries: Tensor, hypotheses: int, vocabulary: int) -> Tensor:
-    """Return the flat positions of vocabulary entries in every hypothesis  # [position]."""
-    starts = vocabulary * torch.arange(hypotheses, device=entries.device)
-    return (starts[:, None] + entries).flatten()
