@@ -30,9 +30,13 @@ def corpus_options(function: Decorated) -> Decorated:
 
 
 def given_corpus() -> dict[str, Any]:
-    """Return the corpus settings that were given to the command that runs now."""
-    given: dict[str, Any] = click.get_current_context().meta.get(_GIVEN, {})
-    return dict(given)
+    """Return the corpus settings that were given to the command that runs now.
+
+    Own files also say that the corpus is `files`, whatever a configuration file names. Paths
+    are absolute, so that a run can be resumed from another folder.
+    """
+    given = dict(click.get_current_context().meta.get(_GIVEN, {}))
+    return {"name": "files", **given} if "train" in given else given
 
 
 def _collect(context: click.Context, option: click.Parameter, value: Any) -> None:
@@ -40,7 +44,9 @@ def _collect(context: click.Context, option: click.Parameter, value: Any) -> Non
     if value is None or value is False:
         return
     if isinstance(value, tuple):
-        value = tuple(str(path) for path in value)
+        value = tuple(str(path.expanduser().absolute()) for path in value)
+    elif isinstance(value, Path):
+        value = str(value.expanduser().absolute())
     context.meta.setdefault(_GIVEN, {})[option.name] = value
 
 
@@ -109,6 +115,7 @@ _OPTIONS = [
         "--from",
         "from_folder",
         metavar="DIR",
+        type=click.Path(path_type=Path),
         expose_value=False,
         callback=_collect,
         help="Read multi30k from this folder instead of the cache.",

@@ -134,6 +134,12 @@ def test_only_what_was_given_is_passed_on() -> None:
 
     CliRunner().invoke(command, [], catch_exceptions=False)
     assert seen == {}
-    arguments = ["--corpus", "files", "--train", "a", "b", "--drop-empty", "--longest-line", "9"]
+    arguments = ["--train", "a", "/b", "--drop-empty", "--longest-line", "9", "--from", "d"]
     CliRunner().invoke(command, arguments, catch_exceptions=False)
-    assert seen == {"name": "files", "train": ("a", "b"), "drop_empty": True, "longest_line": 9}
+    assert seen == {
+        "name": "files",
+        "train": (str(Path.cwd() / "a"), "/b"),
+        "drop_empty": True,
+        "longest_line": 9,
+        "from_folder": str(Path.cwd() / "d"),
+    }
