@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,13 @@ from ..models.errors import DataError
 from ..models.files import write_json, write_text
 
 _KINDS = {"text": "string", "whole": "Int64", "number": "float64", "truth": "boolean"}
+# Python reads the digits that it wrote back to the same float, which pandas' parser may not.
+_READERS: dict[str, Callable[[str], Any]] = {
+    "text": str,
+    "whole": int,
+    "number": float,
+    "truth": {"True": True, "False": False}.__getitem__,
+}
 
 
 @dataclass(frozen=True)
@@ -155,12 +162,14 @@ def _read_table(folder: Path, name: str, described: Mapping[str, Any]) -> Table:
     """Read one CSV with the column kinds that `result.json` states."""
     columns = tuple(Column(**column) for column in described["columns"])
     text = (folder / f"{name}.csv").read_bytes().decode("utf-8")
-    kinds = {column.name: _KINDS[column.kind] for column in columns}
-    rows = pd.read_csv(
-        io.StringIO(text),
-        dtype=kinds,
-        keep_default_na=False,
-        na_values={c.name: [""] for c in columns if c.kind != "text"},
-        float_precision="round_trip",
-    )
+    rows = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+    names = [column.name for column in columns]
+    if list(rows) != names:
+        raise ValueError(f"{name}.csv has columns {list(rows)}, expected {names}")
+    for column in columns:
+        read = _READERS[column.kind]
+        values = [
+            read(cell) if cell or column.kind == "text" else None for cell in rows[column.name]
+        ]
+        rows[column.name] = pd.Series(values, dtype=_KINDS[column.kind])
     return Table(described["caption"], columns, rows, described["n"], described["interval"])
