@@ -182,9 +182,9 @@ def _write_conllu(settings: CorpusSettings, folder: Path) -> None:
 
     if settings.name != "miniature":
         raise UsageError(f"--conllu: only miniature has gold annotation, not {settings.name}")
-    from ..models.data.miniature import write_conllu
+    from ..models.data.miniature import write_gold
 
-    for path in write_conllu(made_miniature(settings), folder):
+    for path in write_gold(made_miniature(settings), folder):
         click.echo(path)
 
 

@@ -130,14 +130,13 @@ def load_miniature(settings: CorpusSettings, cache: Path) -> Corpus:
     """Built-in English-German grammar with gold annotation, 20,000 sentences from a seed."""
     languages = _en_de(settings)
     made = made_miniature(settings)
-    parts = {"train": made.train, "valid": made.valid, "test": made.test, "unseen": made.unseen}
     texts = {
         name: ParallelText(
             f"miniature {name}",
             [pair.source.text for pair in pairs],
             [pair.target.text for pair in pairs],
         )
-        for name, pairs in parts.items()
+        for name, pairs in made.splits.items()
         if pairs  # A tiny training part may know the words of no unseen combination.
     }
     if languages == ("de", "en"):

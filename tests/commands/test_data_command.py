@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import click
+import conllu
 import pytest
 from click.testing import CliRunner
 
@@ -143,3 +144,18 @@ def test_only_what_was_given_is_passed_on() -> None:
         "longest_line": 9,
         "from_folder": str(Path.cwd() / "d"),
     }
+
+
+def test_gold_annotation_can_be_read_back(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "gold"
+    assert run(["data", "show", "miniature", "--sentences", "12", "--conllu", str(folder)]) == 0
+    paths = [Path(line) for line in capsys.readouterr().out.splitlines()]
+    assert sorted(paths) == sorted(folder.iterdir())
+    assert run(["data", "show", "--sentences", "12", "--split", "train", "-n", "12", "--json"]) == 0
+    pairs = json.loads(capsys.readouterr().out)["pairs"]
+    for language, side in (("en", "source"), ("de", "target")):
+        text = (folder / f"train.{language}.conllu").read_text(encoding="utf-8")
+        shown = [sentence.metadata["text"] for sentence in conllu.parse(text)]
+        assert shown == [pair[side] for pair in pairs]
