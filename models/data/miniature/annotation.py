@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .tree import Phrase, Token
+from .grammar.tree import Phrase, Token
 
 CONTRACTIONS = {
     ("in", "dem"): "im",
@@ -120,7 +120,7 @@ class AnnotatedPair:
         source: English
         target: German
         alignment: (source word, target word), sorted
-        phenomenon: the name of what the sentence shows, see `phenomena.PHENOMENA`
+        phenomenon: the name of what the sentence shows, see `sentences.family.WEIGHTS`
         distance: words from the cue to the word it decides, on the source side; 0 without a cue
         focus: where these words stand on both sides
         contrasts: the target text made wrong in the phenomenon alone (verb of the wrong number,

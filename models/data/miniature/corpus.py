@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from random import Random
 from zlib import crc32
 
-from . import context, senses  # noqa: F401  (their phenomena join the registry)
 from .annotation import AnnotatedPair, Focus, Written, alignment, finish, write
-from .drafts import Draft
-from .phenomena import WEIGHTS, Grammar, phenomenon
-from .tree import Phrase, Token
+from .grammar.tree import Phrase, Token
+from .sentences import complex_sentences, context, main_clauses, senses  # noqa: F401  (they join)
+from .sentences.drafts import Draft
+from .sentences.family import WEIGHTS, Grammar, phenomenon
 
 HELD_OUT = 16  # one combination in so many
 SHORTEST, LONGEST = 3, 25  # words of a sentence, punctuation included

@@ -159,8 +159,7 @@ _SEIN = {
 # First persons that do not follow from the infinitive: stem + e.
 _FIRST = {"wissen": "weiß", "werden": "werde", "haben": "habe", "sammeln": "sammle"}
 _FIRST |= {"lächeln": "lächle", "fotografieren": "fotografiere"}
-_FIRST |= {verb: third for verb, third in (("können", "kann"), ("müssen", "muss"))}
-_FIRST |= {"wollen": "will", "dürfen": "darf", "sollen": "sollte"}
+_FIRST |= {"können": "kann", "müssen": "muss", "dürfen": "darf", "sollen": "sollte"}
 
 
 @cache

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .lexicon import Adjective, Verb
-from .noun_phrases import Nominal, Prepositional
+from ..words.lexicon import Adjective, Verb
+from .nominals import Nominal, Prepositional
 from .tree import Pair, Phrase, Token, link
 from .verb_chains import PRESENT, Chain, Tense
 

@@ -14,9 +14,9 @@ Here the parts are built and attached to their heads; `word_order` puts them in 
 
 from __future__ import annotations
 
+from ..words.lexicon import Adjective
 from . import verb_chains, word_order
 from .descriptions import Clause, Parts, Subordinate
-from .lexicon import Adjective
 from .noun_phrases import NounPhrase
 from .tree import Pair, Phrase, Token, link
 from .verb_chains import Chain
@@ -30,7 +30,7 @@ ROLES = {  # of subject and direct object, by the verb's supersense
     "verb.communication": ("agent", "topic"),
     "verb.creation": ("agent", "result"),
     "verb.weather": ("theme", ""),
-    "aux": ("theme", ""),
+    "": ("theme", ""),  # the copula
 }
 
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from . import english, german
-from .lexicon import Verb
+from ..words import english, german
+from ..words.lexicon import Verb
 from .tree import Features, Token, link
 
 
 def _auxiliary(english_parts: str, german_parts: str) -> Verb:
-    own, other = english_parts.split(), german_parts.split()
-    return Verb(*own, "", *other, "haben", "aux", "", "", "", {})
+    base, past, done, doing = english_parts.split()
+    stem, third, preterite, participle = german_parts.split()
+    own = (base, past, done, doing)
+    return Verb(*own, "", stem, third, preterite, participle, "haben", "aux", "", "", "", {})
 
 
 HAVE = _auxiliary("have had had having", "haben hat hatte gehabt")

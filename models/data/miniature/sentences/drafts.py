@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from . import clauses, verb_chains
-from .annotation import write
-from .descriptions import Clause
-from .noun_phrases import Pronoun
-from .tree import Pair, Phrase, Token, comma, link
+from ..annotation import write
+from ..grammar import clauses, verb_chains
+from ..grammar.descriptions import Clause
+from ..grammar.nominals import Pronoun
+from ..grammar.tree import Pair, Phrase, Token, comma, link
 
 
 @dataclass(slots=True)

@@ -8,20 +8,64 @@
 
 from __future__ import annotations
 
-from . import clauses
-from .descriptions import Clause, Subordinate
-from .drafts import Draft, coordinate, sentence, wrong_gender, wrong_number
-from .noun_phrases import NounPhrase, Prepositional, Pronoun
-from .phenomena import Grammar, _same_again, phenomenon, predication
+from ..grammar import clauses
+from ..grammar.descriptions import Clause, Subordinate
+from ..grammar.nominals import Prepositional, Pronoun
+from ..grammar.noun_phrases import NounPhrase
+from ..grammar.tree import Pair
+from ..grammar.verb_chains import COPULA, PAST, PRESENT
+from .drafts import Draft, coordinate, sentence, text_of, wrong_gender, wrong_number
+from .family import Grammar, phenomenon, predication, same_again
 from .relatives import RelativeClause
-from .tree import Pair
-from .verb_chains import COPULA, PAST, PRESENT
 
 _THINGS = "movable,vehicle,furniture,building&!station,device,music,fruit,animal,plant,picture"
-_USED = ("buy", "sell", "find", "repair", "look", "clean", "paint", "steal", "admire", "visit")
-_USED += ("photograph", "build", "rent", "lose", "use", "examine", "see", "feed", "watch", "need")
-_SECOND = ("read", "sell", "repair", "admire", "photograph", "use", "clean", "paint", "find")
-_SECOND += ("need", "love", "know", "forget", "examine", "hide", "eat", "wash", "see")
+# Verbs whose object is taken up by `it`, and verbs that take it up.
+_USED = frozenset(
+    (
+        "buy",
+        "sell",
+        "find",
+        "repair",
+        "look",
+        "clean",
+        "paint",
+        "steal",
+        "admire",
+        "visit",
+        "photograph",
+        "build",
+        "rent",
+        "lose",
+        "use",
+        "examine",
+        "see",
+        "feed",
+        "watch",
+        "need",
+    )
+)
+_SECOND = frozenset(
+    (
+        "read",
+        "sell",
+        "repair",
+        "admire",
+        "photograph",
+        "use",
+        "clean",
+        "paint",
+        "find",
+        "need",
+        "love",
+        "know",
+        "forget",
+        "examine",
+        "hide",
+        "eat",
+        "wash",
+        "see",
+    )
+)
 
 
 def _modify(grammar: Grammar, phrase: NounPhrase, count: int, plural: bool | None = None) -> bool:
@@ -185,7 +229,7 @@ def _about(
         return None
     if kind == "second":
         return Clause(verb, first.subject, direct=it, when=first.when)
-    again = _same_again(first.subject)
+    again = same_again(first.subject)
     if again is None:
         return None
     negated = first.verb.english in ("sell", "lose", "forget")
@@ -228,8 +272,6 @@ def possessive(grammar: Grammar) -> Draft | None:
         thing.determiner = "its m" if subject.noun.gender == "f" else "its f"
         text = sentence(clauses.build(clause)).german
         thing.determiner = right
-        from .drafts import text_of
-
         return [text_of(text)]
 
     draft.contrasts = wrong

@@ -1,75 +1,27 @@
 """Ambiguous English words whose German is decided by a cue elsewhere in the sentence.
 
-`ambiguous.tsv` gives every sense of a noun its cues: verbs that take it as object or subject,
-adjectives that only this sense can have, nouns whose part or possession it is, and places. A
-sentence shows the word with exactly one cue and is neutral otherwise, so the cue must be read
-to translate the word. `ambiguous_adjectives.tsv` does the same for adjectives, whose noun decides.
+A sentence shows the word with exactly one cue and is neutral otherwise, so the cue must be read
+to translate the word: The bat in the cave is old | Die Fledermaus in der Hoehle ist alt.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 
-from . import clauses
-from .descriptions import Clause, Subordinate
+from ..grammar import clauses
+from ..grammar.descriptions import Clause, Subordinate
+from ..grammar.nominals import Prepositional, Pronoun, RelativeGap
+from ..grammar.noun_phrases import NounPhrase
+from ..grammar.tree import Pair, Token
+from ..grammar.verb_chains import COPULA, PAST, PRESENT
+from ..words.ambiguity import Sense, adjective_senses, senses
+from ..words.lexicon import Adjective, Verb
 from .drafts import Draft, sentence, text_of
-from .lexicon import Adjective, Noun, Verb, Weighted, lexicon, read_noun, rows, zipf
-from .noun_phrases import NounPhrase, Prepositional, Pronoun
-from .phenomena import Grammar, phenomenon
+from .family import Grammar, phenomenon
 from .relatives import RelativeClause
-from .noun_phrases import RelativeGap
-from .tree import Pair, Token
-from .verb_chains import COPULA, PAST, PRESENT
 
 _NEUTRAL = ("see", "find", "describe", "photograph", "look", "forget", "examine", "discover")
 _NEUTRAL_TIME = ("describe", "forget")
-
-
-class Sense:
-    """A noun in one sense, with its cues by kind."""
-
-    def __init__(self, row: dict[str, str]) -> None:
-        words = lexicon()
-        verbs = {verb.lemma: verb for verb in reversed(words.verbs)}
-        nouns = {noun.english: noun for noun in words.nouns}
-        self.noun: Noun = read_noun(row)
-        self.objects = [verbs[lemma] for lemma in _items(row["objects"])]
-        self.subjects = [verbs[lemma] for lemma in _items(row["subjects"])]
-        self.adjectives = [_cue_adjective(pair) for pair in _items(row["adjectives"])]
-        self.of = [nouns[word] for word in _items(row["of"])]
-        self.places = [nouns[phrase.split()[1]] for phrase in _items(row["places"])]
-
-    @property
-    def kinds(self) -> list[str]:
-        """Return the kinds of cue that the sense has."""
-        kinds = ("objects", "subjects", "adjectives", "of", "places")
-        return [kind for kind in kinds if getattr(self, kind)]
-
-
-def _items(cell: str) -> list[str]:
-    return cell.split(",") if cell else []
-
-
-def _cue_adjective(pair: str) -> Adjective:
-    english, german = pair.split("=")
-    return Adjective(english, german, german)
-
-
-@cache
-def senses() -> Weighted[tuple[Sense, tuple[Sense, ...]]]:
-    """Return all senses, each with the other senses of its word."""
-    found: dict[str, list[Sense]] = {}
-    for row in rows("ambiguous.tsv"):
-        sense = Sense(row)
-        found.setdefault(sense.noun.english, []).append(sense)
-    entries = [
-        (sense, tuple(other for other in group if other is not sense))
-        for group in found.values()
-        for sense in group
-    ]
-    ranks = [rank for rank, group in enumerate(found.values()) for _ in group]
-    return Weighted(entries, (zipf(rank, 6.0, 1.0) for rank in ranks))
 
 
 @phenomenon("sense")
@@ -104,11 +56,8 @@ def sense(grammar: Grammar) -> Draft | None:
     return draft
 
 
-Built = tuple[Callable[[], Pair], Callable[[], "tuple[Token, Token] | None"]]
-
-
-def _when(grammar: Grammar, verb: Verb, singular: bool = True) -> object:
-    return PRESENT if verb.same_past and not singular or grammar.sampler.chance(0.5) else PAST
+# Builds the sentence; returns the cue words, once built.
+Built = tuple[Callable[[], Pair], Callable[[], tuple[Token, Token] | None]]
 
 
 def _as_object(grammar: Grammar, entry: Sense, phrase: NounPhrase) -> Built | None:
@@ -133,8 +82,6 @@ def _as_object(grammar: Grammar, entry: Sense, phrase: NounPhrase) -> Built | No
         _lengthen(grammar, phrase)
     else:
         clause = Clause(verb, subject, direct=phrase, when=when)
-        if verb.english == "drive":
-            clause.verb = verb
         _mention_adjective(grammar, phrase)
     return (lambda: clauses.build(clause)), (lambda: clause.heads)
 
@@ -185,7 +132,7 @@ def _as_subject(grammar: Grammar, entry: Sense, phrase: NounPhrase) -> Built | N
 
 def _with_adjective(grammar: Grammar, entry: Sense, phrase: NounPhrase) -> Built | None:
     """The cue is an adjective, beside the noun, after it or in a clause of its own."""
-    sampler, rng = grammar.sampler, grammar.rng
+    rng = grammar.rng
     adjective = rng.choice(entry.adjectives)
     kind = rng.choices(("attribute", "predicate", "reason"), (3, 5, 2))[0]
     if kind == "predicate":
@@ -266,22 +213,6 @@ _SAYING = {
     "of": _of,
     "places": _at,
 }
-
-
-@cache
-def adjective_senses() -> tuple[tuple[Adjective, Adjective], ...]:
-    """Return every ambiguous adjective with its other sense."""
-    found: dict[str, list[Adjective]] = {}
-    for row in rows("ambiguous_adjectives.tsv"):
-        word = Adjective(
-            row["english"],
-            row["german"],
-            row["stem"] or row["german"],
-            row["goes_with"],
-            row["sense"],
-        )
-        found.setdefault(word.english, []).append(word)
-    return tuple((a, b) for one, two in found.values() for a, b in ((one, two), (two, one)))
 
 
 @phenomenon("sense_adjective")

@@ -8,13 +8,14 @@ A German clause is a frame of two verbs. What stands before the finite verb is t
 The middle field is a sort by rank: subject, pronouns, dative, definite accusative,
 time, the negation, manner, place, indefinite accusative, instrument, prepositional object,
 direction. A pronoun whose form shows that it is no subject (mich, ihn, ihm) goes before a noun
-subject: Gestern sah ihn der Mann. In a subordinate clause the finite verb joins the others at the end.
+subject: Gestern sah ihn der Mann. In a subordinate clause the finite verb joins the others at
+the end.
 """
 
 from __future__ import annotations
 
 from .descriptions import Adverb, Adverbial, Clause, Parts
-from .noun_phrases import Nominal, RelativeGap
+from .nominals import Nominal, RelativeGap
 from .tree import Phrase, Token, comma, link
 
 _RANKS = {
@@ -150,17 +151,17 @@ def german(clause: Clause, parts: Parts, order: str) -> Phrase:
     if parts.subject and (_is_front(clause.subject) or (order == "main" and not front)):
         front, subject = [*front, *subject], []
     early, middle = _middle_field(clause, parts, bool(subject))
-    subject = [*early, *subject]
+    before: list[Phrase | Token] = [*early, *subject]
     after: list[Phrase | Token] = []
     for pair in parts.after:
         after += [comma(pair[1].head), pair[1]]
     finite = [chain.finite] if chain.finite else []
     if order in ("main", "question"):
         prefix = [chain.prefix] if chain.prefix else []
-        tokens = [*front, *finite, *subject, *middle, *chain.rest, *prefix, *after]
+        tokens = [*front, *finite, *before, *middle, *chain.rest, *prefix, *after]
         return Phrase(head, tokens, "S")
     inner = Phrase(head, [*middle, *chain.rest, *finite, *after], "VP")
-    return Phrase(head, [*front, *subject, inner], _label(clause, order))
+    return Phrase(head, [*front, *before, inner], _label(clause, order))
 
 
 def _middle_field(

@@ -1,16 +1,17 @@
-"""Relative clauses: the dog that the man sees | der Hund, den der Mann sieht,"""
+"""Relative clauses, such as: the dog that the man sees | der Hund, den der Mann sieht."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import clauses
-from .descriptions import Clause
-from .lexicon import Noun, Verb, Weighted, zipf
-from .noun_phrases import NounPhrase, Prepositional, RelativeGap
+from ..grammar import clauses
+from ..grammar.descriptions import Clause
+from ..grammar.nominals import Prepositional, RelativeGap
+from ..grammar.noun_phrases import NounPhrase
+from ..grammar.tree import Pair, Phrase, Token, comma
+from ..grammar.verb_chains import COPULA, PAST, PRESENT, Tense
+from ..words.lexicon import Noun, Verb, Weighted, zipf
 from .sampling import Sampler
-from .tree import Pair, Phrase, Token, comma
-from .verb_chains import COPULA, PAST, PRESENT, Tense
 
 
 @dataclass(slots=True, eq=False)

@@ -1,0 +1,1 @@
+"""From a description to both sides: phrases, clauses, word order."""

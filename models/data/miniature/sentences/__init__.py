@@ -1,0 +1,1 @@
+"""What sentences show: phenomena, and the draws that fill them with words."""
