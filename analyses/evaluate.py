@@ -106,6 +106,7 @@ def evaluate(
     tables = {
         "quality": Table.of("Quality on test text.", QUALITY, scores, n=n, interval=how),
         "model": Table.of("The model that was measured.", MODEL, model),
+        "corpus": Table.of("The text, and what may be done with it.", MODEL, _about(corpus)),
         "examples": Table.of("What the model says.", EXAMPLES, examples),
     }
     origin = provenance(
@@ -122,6 +123,18 @@ def evaluate(
 def search_name(search: SearchSettings) -> str:
     """Return what a search is called in tables."""
     return "greedy" if search.beam == 1 else f"beam {search.beam}"
+
+
+def _about(corpus: Corpus) -> list[dict[str, str]]:
+    """Return the rows that say what text the model learned from and may be used for."""
+    splits = {"train": corpus.train, "valid": corpus.valid, **corpus.tests}
+    described = {
+        "corpus": corpus.name,
+        "languages": f"{corpus.source_language} to {corpus.target_language}",
+        "sentence pairs": ", ".join(f"{name} {len(text):,}" for name, text in splits.items()),
+        "licence": corpus.licence,
+    }
+    return [{"property": key, "value": value} for key, value in described.items()]
 
 
 def _translated(
