@@ -110,6 +110,7 @@ def _environment() -> Environment:
         wording.whole,
         wording.significant,
         wording.duration,
+        wording.short_commit,
     ):
         environment.filters[written.__name__] = written
     environment.globals["interval"] = wording.interval

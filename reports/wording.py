@@ -33,6 +33,11 @@ def title_of(name: str) -> str:
     return _NAMES.get(name) or name.replace("_", " ").capitalize()
 
 
+def short_commit(commit: str) -> str:
+    """Write a commit short, and keep what follows its 40 digits, such as `+changes`."""
+    return commit[:12] + commit[40:]
+
+
 def missing(value: Any) -> bool:
     """Say whether a cell holds no value: None, NaN or pandas' NA."""
     if value is None or type(value).__name__ == "NAType":

@@ -22,6 +22,7 @@ MARKERS = {
     "cross": "M-3.4 -3.4L3.4 3.4M-3.4 3.4L3.4 -3.4",
     "plus": "M-4.2 0H4.2M0 -4.2V4.2",
 }
+_APART = 3.0  # pixels between lines that have intervals
 _MOST_MARKERS = 40  # a line with more points than this is drawn without them
 
 
@@ -140,6 +141,7 @@ def ticks(low: float, high: float, about: int) -> list[float]:
 
 def _svg(chart: Chart, name: str, width: float, height: float) -> Markup:
     frame = _Frame(width, height, _range(chart, "x"), _range(chart, "y"))
+    shifts = _shifts(chart.lines)
     attributes: dict[str, Value] = {
         "class": f"chart {name}",
         "viewBox": f"0 0 {width} {height}",
@@ -158,7 +160,7 @@ def _svg(chart: Chart, name: str, width: float, height: float) -> Markup:
         _axes(chart, frame),
         _band(chart, frame),
         *(_rule(rule, frame) for rule in chart.marks),
-        *(_line(drawn, frame) for drawn in chart.lines),
+        *(_line(drawn, frame, shift) for drawn, shift in zip(chart.lines, shifts, strict=True)),
         line(0, frame.top, 0, height - frame.bottom, "cursor"),
     )
 
@@ -228,15 +230,25 @@ def _rule(rule: Rule, frame: _Frame) -> Markup:
     return group("rule", line(frame.left, y, frame.width - frame.right, y), words)
 
 
-def _line(drawn: Line, frame: _Frame) -> Markup:
+def _shifts(lines: Sequence[Line]) -> list[float]:
+    """Return how far each line is moved aside, so that intervals do not cover each other."""
+    barred = [any(math.isfinite(point.low) for point in drawn.points) for drawn in lines]
+    shifts, middle, place = [], (sum(barred) - 1) / 2, 0
+    for is_barred in barred:
+        shifts.append((place - middle) * _APART if is_barred else 0.0)
+        place += is_barred
+    return shifts
+
+
+def _line(drawn: Line, frame: _Frame, shift: float) -> Markup:
     points = [point for point in drawn.points if math.isfinite(point.y)]
     if not points:
         return Markup("")
-    parts = [path([(frame.x(p.x), frame.y(p.y)) for p in points], "stroke")]
+    parts = [path([(frame.x(p.x) + shift, frame.y(p.y)) for p in points], "stroke")]
     if len(points) <= _MOST_MARKERS and drawn.marker in MARKERS:
         for point in points:
-            shape = _marker(frame.x(point.x), frame.y(point.y), drawn.marker)
-            whisker = _whisker(point, frame)
+            shape = _marker(frame.x(point.x) + shift, frame.y(point.y), drawn.marker)
+            whisker = _whisker(point, frame, shift)
             title = point.title or f"{drawn.label}: {point.y:g}"
             parts.append(titled(Markup("").join((whisker, shape)), title))
     return group(f"line line-{drawn.style}", *parts)
@@ -251,8 +263,8 @@ def _marker(x: float, y: float, name: str) -> Markup:
     return element("path", attributes)
 
 
-def _whisker(point: Point, frame: _Frame) -> Markup:
+def _whisker(point: Point, frame: _Frame, shift: float) -> Markup:
     if not (math.isfinite(point.low) and math.isfinite(point.high)):
         return Markup("")
-    x = frame.x(point.x)
+    x = frame.x(point.x) + shift
     return line(x, frame.y(point.low), x, frame.y(point.high), "whisker")

@@ -39,7 +39,7 @@
   const samples = one(".samples");
   const cells = all("td[data-head]");
   const charts = all("svg[data-x]");
-  let order = orders[0];
+  let order = orders[Number(one("#order input:checked").value)];
 
   const bold = (words) => {
     const strong = document.createElement("b");
@@ -56,7 +56,7 @@
     one("ol", samples).hidden = !kept;
     one("#samples-left").textContent = kept ? String(nearest) : "fewer";
     one("#samples-note").textContent = !kept
-      ? "Translations were kept for another order."
+      ? `Translations were kept for the order “${samples.dataset.title}” only.`
       : nearest === left
         ? ""
         : `Translations were not kept at ${left} heads; these are the nearest.`;

@@ -14,6 +14,7 @@ from ..wording import fixed, interval, signed, title_of
 from . import section
 
 OTHER_LOSSES = (0.5, 1.0, 2.0, 5.0)
+COARSE = 0.1  # an allowed loss above this share of the whole model's BLEU says little
 
 
 @section("answer", title="The answer", place=10, needs=("prune",))
@@ -43,6 +44,9 @@ def answer(findings: Findings) -> Markup | None:
                 findings, "prune", ("curve", "band"), explained, unit="BLEU points", measure="bleu"
             ),
             "others": _other_losses(curve),
+            "random": _random_instead(findings, choice),
+            "coarse": choice.allowed_loss > COARSE * choice.whole["bleu"],
+            "remarks": findings.results["prune"].remarks,
         },
     )
 
@@ -54,16 +58,10 @@ def _facts(choice: Choice) -> list[tuple[str, str, str]]:
         bounds = interval(whole["bleu_low"], whole["bleu_high"], 1)
         return [("BLEU of the whole model", fixed(whole["bleu"], 1), bounds)]
     row = choice.chosen
-    bounds = interval(row["bleu_low"], row["bleu_high"], 1)
     loss = interval(row["difference_low"], row["difference_high"])
     size = row["parameters"] / whole["parameters"] - 1
     speed = whole["seconds"] / row["seconds"]
     return [
-        (
-            "BLEU",
-            fixed(row["bleu"], 1),
-            f"{bounds}; whole model {fixed(whole['bleu'], 1)}",
-        ),
         ("Change of BLEU", signed(row["bleu_difference"]), f"{loss}, paired"),
         (
             "Parameters",
@@ -102,6 +100,17 @@ def _chart(findings: Findings, curve: pd.DataFrame, choice: Choice, order: str) 
         wide=(560, 330),
         narrow=280,
     )
+
+
+def _random_instead(findings: Findings, choice: Choice) -> tuple[str, str] | None:
+    """Return BLEU and its range where as many heads were removed in random orders."""
+    if choice.chosen is None:
+        return None
+    for row in findings.records("prune", "band"):
+        if row["heads_left"] == choice.chosen["heads_left"]:
+            spread = f"{interval(row['low'], row['high'], 1)}, {row['draws']} orders"
+            return fixed(row["mean"], 1), spread
+    return None
 
 
 def _other_losses(curve: pd.DataFrame) -> list[tuple[str, str]]:

@@ -25,8 +25,8 @@ def curve(findings: Findings) -> Markup | None:
     spread = findings.rows("prune", "band") if banded else None
     text = (
         "Heads are cut out of the weights from the least to the most important, and nothing is "
-        "trained again. Bars are intervals; the grey band spans the random orders, the null "
-        "that an importance metric has to beat."
+        "trained again. Bars are intervals, drawn a little apart; the grey band spans the random "
+        "orders, the null that an importance metric has to beat."
     )
     tables = ["curve", "band"] if banded else ["curve"]
     return render(

@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
+from ..choice import RANDOM, smallest_within
 from ..drawing.palette import HEAT, heat_step
 from ..findings import Findings, records
 from ..rendering import Sheet, caption_of, render
@@ -47,6 +48,7 @@ def heads(findings: Findings) -> Markup | None:
             "removal": removal,
             "samples": samples,
             "samples_order": samples[0].order if samples else "",
+            "first": _first(findings, samples),
             "heads": len(names),
             "remarks": findings.results["score"].remarks,
             "caption": caption_of(findings, "score", ("heads",), text, unit=unit, figure="heads"),
@@ -151,12 +153,12 @@ def _removal(findings: Findings, names: list[tuple[str, int, int]]) -> dict[str,
         orders.append(
             {
                 "name": order,
-                "title": title_of(str(order)),
+                "title": "One random order" if order == RANDOM else title_of(str(order)),
                 "gone": gone,
                 "stops": [_stop(row) for row in records(stops)],
             }
         )
-    return {"orders": [order for order in orders if order["stops"]]}
+    return {"orders": [order for order in orders if order["stops"]]} if orders else None
 
 
 def _stop(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -169,6 +171,20 @@ def _stop(row: Mapping[str, Any]) -> dict[str, Any]:
         "parameters": whole(row["parameters"]),
         "seconds": seconds,
     }
+
+
+def _first(findings: Findings, samples: list[Example]) -> str:
+    """Return the metric and order that is shown before a reader chooses.
+
+    It is the one whose translations were kept, else the one that the answer takes.
+    """
+    if samples:
+        return samples[0].order
+    if findings.table("prune", "curve") is not None:
+        choice = smallest_within(findings.rows("prune", "curve"), findings.allowed_loss)
+        if choice is not None and choice.chosen is not None:
+            return str(choice.chosen["order"])
+    return str(findings.rows("score", "heads")["metric"].iloc[0])
 
 
 def _samples(findings: Findings) -> list[Example]:

@@ -11,7 +11,7 @@ from ...analyses.result import Provenance, Result
 from ..findings import Findings
 from ..literature import bibtex
 from ..rendering import Sheet, render
-from ..wording import duration, title_of
+from ..wording import duration, short_commit, title_of
 from . import section
 
 
@@ -23,7 +23,7 @@ def provenance(findings: Findings) -> Markup:
         "provenance.html",
         {
             "stages": _stages(results),
-            "facts": _facts(results),
+            "facts": [*_corpus(findings), *_facts(results)],
             "hashes": _hashes(results),
             "settings": [
                 (title_of(name), _flat(result.settings)) for name, result in results.items()
@@ -46,7 +46,7 @@ def _stages(results: Mapping[str, Result]) -> Sheet:
             duration(result.provenance.seconds),
             f"{result.provenance.seed}",
             result.provenance.version,
-            result.provenance.commit[:12] or "–",
+            short_commit(result.provenance.commit) or "–",
             result.provenance.model[:12] or "–",
         ]
         for name, result in by_start
@@ -68,33 +68,35 @@ def _facts(results: Mapping[str, Result]) -> list[tuple[str, list[str]]]:
         for name, text in sorted(result.provenance.signatures.items())
         if text
     )
-    licences = dict.fromkeys(
-        str(value)
-        for result in results.values()
-        for key, value in _leaves(result.settings)
-        if key.rsplit(".", 1)[-1] in {"licence", "license"} and value
-    )
     facts = [
         ("Command", values(lambda p: p.command)),
         ("Hardware", values(lambda p: p.hardware)),
         ("Libraries", libraries),
         ("Commit", values(lambda p: p.commit)),
         ("Signatures", list(signatures)),
-        ("Licence of the data", list(licences)),
     ]
     return [(name, found) for name, found in facts if found]
 
 
+def _corpus(findings: Findings) -> list[tuple[str, list[str]]]:
+    """Return what is known of the text: its name, languages, size and licence."""
+    rows = findings.records("evaluate", "corpus")
+    return [(row["property"].capitalize(), [row["value"]]) for row in rows]
+
+
 def _hashes(results: Mapping[str, Result]) -> Sheet:
-    """Return the SHA-256 of every text and model that was read, each once."""
-    found: dict[tuple[str, str], None] = {}
-    for result in results.values():
-        found.update({(f"text: {n}", h): None for n, h in result.provenance.data.items()})
-    for result in results.values():
-        if result.provenance.model:
-            found[("model", result.provenance.model)] = None
-    printed = [[name, value] for name, value in found]
-    return Sheet("Hashes", ["What", "SHA-256"], printed, 1, frozenset({0, 1}))
+    """Return the SHA-256 of every text and model, and which analyses read it."""
+    readers: dict[tuple[str, str], list[str]] = {}
+    for name, result in results.items():
+        read = {f"text “{text}”": digest for text, digest in result.provenance.data.items()}
+        for what, digest in (read | {"model": result.provenance.model}).items():
+            if digest:
+                readers.setdefault((what, digest), []).append(name)
+    printed = [
+        [what, digest, ", ".join(names)] for (what, digest), names in sorted(readers.items())
+    ]
+    columns = ["What", "SHA-256", "Read by"]
+    return Sheet("What was read", columns, printed, 1, frozenset({0, 1, 2}))
 
 
 def _leaves(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -148,7 +150,7 @@ def methods_paragraph(findings: Findings) -> str:
         bounds = f" with {table.interval}" if table.interval else ""
         sentences.append(f"We report BLEU{named}{bounds}.")
     first = next(iter(findings.results.values())).provenance
-    commit = f", commit {first.commit[:12]}" if first.commit else ""
+    commit = f", commit {short_commit(first.commit)}" if first.commit else ""
     sentences.append(
         f"All numbers were computed with headcount {first.version}{commit} (seed {first.seed})."
     )

@@ -16,8 +16,7 @@ def quality(findings: Findings) -> Markup | None:
     rows = findings.records("evaluate", "quality")
     if not rows:
         return None
-    columns = ["Split", "Search", "Measure", "Value", "95 % interval", "Unit", "Sentences"]
-    columns += ["Decoding", "Signature"]
+    columns = ["Split", "Search", "Measure", "Value", "Interval", "Sentences", "Time", "Signature"]
     printed = []
     for row in rows:
         digits = 4 if row["measure"] == "nll" else 2
@@ -25,17 +24,16 @@ def quality(findings: Findings) -> Markup | None:
             [
                 row["split"],
                 row["search"],
-                title_of(row["measure"]),
+                _measure(row["measure"], row["unit"]),
                 fixed(row["value"], digits),
                 interval(row["low"], row["high"], digits),
-                row["unit"],
                 whole(row["sentences"]),
                 duration(row["seconds"]),
                 row["signature"],
             ]
         )
     sheet = Sheet(
-        "Quality by split, search and measure", columns, printed, 1, frozenset({0, 1, 2, 5, 8})
+        "Quality by split, search and measure", columns, printed, 1, frozenset({0, 1, 2, 7})
     )
     text = "The model as it was trained, with all its heads. Higher is better, but for the NLL."
     tables = [name for name in ("quality", "model") if findings.table("evaluate", name)]
@@ -48,6 +46,12 @@ def quality(findings: Findings) -> Markup | None:
             "caption": caption_of(findings, "evaluate", tables, text, unit="as in the table"),
         },
     )
+
+
+def _measure(measure: str, unit: str) -> str:
+    """Name a measure with its unit: `BLEU points`, `NLL (nats a token)`."""
+    name = title_of(measure)
+    return unit if unit.startswith(name) else f"{name} ({unit})"
 
 
 def _model(findings: Findings) -> list[tuple[str, str]]:

@@ -134,7 +134,16 @@ def made_evaluate() -> Result:
             {"property": "heads", "value": "72"},
         ],
     )
-    return Result("evaluate", {"quality": quality, "model": model}, {}, provenance(21.0))
+    corpus = Table.of(
+        "The text.",
+        columns(property=TEXT, value=TEXT),
+        [
+            {"property": "corpus", "value": "made"},
+            {"property": "licence", "value": "CC BY 4.0 & more"},
+        ],
+    )
+    tables = {"quality": quality, "model": model, "corpus": corpus}
+    return Result("evaluate", tables, {}, provenance(21.0))
 
 
 def made_score(metrics: Sequence[str] = ORDERS) -> Result:

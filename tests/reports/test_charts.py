@@ -45,6 +45,17 @@ def test_an_interval_is_drawn_around_its_point():
     assert float(whisker["y1"]) - y == pytest.approx(y - float(whisker["y2"]), abs=0.11)
 
 
+def test_lines_with_intervals_stand_a_little_apart():
+    line = chart().lines[0]
+    bare = Line("bare", [Point(0, 0), Point(10, 100)])
+    drawn = wide(draw(chart(lines=[line, bare, line])))
+    first, second, middle = (
+        markers(drawn.all("path", class_="marker")[place])[0] for place in (0, 5, 3)
+    )
+    assert second - first == pytest.approx(3, abs=0.11)
+    assert middle == pytest.approx((first + second) / 2, abs=0.11)
+
+
 def test_words_are_escaped_and_titles_told():
     drawn = read(draw(chart()))
     assert "half <way>" in [node.text for node in drawn.all("title")]

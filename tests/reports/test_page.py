@@ -196,14 +196,27 @@ def test_data_for_the_script_cannot_end_it(tmp_path):
 def test_the_answer_says_what_the_results_say(page):
     answer = page.one("section", id="answer")
     assert answer.one("p", class_="headline").text.startswith("24 of 72 heads")
+    lead = answer.one("p", class_="lead").text
+    assert numbers(lead)[:6] == pytest.approx([88.3, 87.2, 89.4, 72, 88.9, 87.8])
     facts = {
-        node.inside[1].text if False else node.all("dt")[0].text: node.all("dd")[0].text
+        node.one("dt").text: numbers(node.one("dd").text)
         for node in answer.one("dl", class_="facts").all("div")
     }
-    assert numbers(facts["BLEU"])[:3] == pytest.approx([88.3, 87.2, 89.4])
-    assert numbers(facts["Change of BLEU"]) == pytest.approx([-0.60, -0.95, -0.25])
-    assert numbers(facts["Parameters"]) == [-33, 801_600, 1_204_800]
-    assert numbers(facts["Decoding"]) == pytest.approx([1.67, 3.0, 5.0])
+    assert facts["Change of BLEU"] == pytest.approx([-0.60, -0.95, -0.25])
+    assert facts["Parameters"] == [-33, 801_600, 1_204_800]
+    assert facts["Decoding"] == pytest.approx([1.67, 3.0, 5.0])
+    band = made_prune().tables["band"].rows.set_index("heads_left").loc[24]
+    expected = [band["mean"], band["low"], band["high"], 10]
+    assert facts["BLEU if random heads go instead"] == pytest.approx(expected, abs=0.0501)
+    assert not answer.all("p", class_="caution")
+
+
+def test_a_loss_that_is_much_of_the_quality_is_called_coarse(run):
+    try:
+        page = read(build_page(run, allowed_loss=10.0).read_text(encoding="utf-8"))
+    finally:
+        build_page(run)
+    assert "only 88.9" in page.one("p", class_="caution").text
 
 
 def test_the_table_of_the_curve_holds_every_bleu(page):
@@ -266,16 +279,8 @@ def test_provenance_is_complete(page):
         assert all(signature in shown for signature in source.signatures.values())
     for key in ("vaswani2017", "voita2019", "michel2019", "post2018", "koehn2004", "popovic2015"):
         assert f"@inproceedings{{{key}," in shown
+    assert "CC BY 4.0 & more" in shown
     assert "9 head counts on 500 sentences" in page.one("p", class_="quotable").text
-
-
-def test_licences_are_named(tmp_path):
-    source = made_train()
-    settings = {"corpus": {"licence": "CC BY 4.0 & more"}}
-    run = write_run(tmp_path, Result("train", source.tables, settings, source.provenance))
-    assert (
-        "CC BY 4.0 & more" in read(build_page(run).read_text()).one("section", id="provenance").text
-    )
 
 
 def test_when_no_smaller_model_is_good_enough(run):
