@@ -29,11 +29,10 @@ def sense(grammar: Grammar) -> Draft | None:
     """An ambiguous noun and its cue: The bat in the cave is old | Die Fledermaus ..."""
     sampler, rng = grammar.sampler, grammar.rng
     entry, others = senses().draw(rng)
-    fixed = "body" in entry.noun.tags or "time" in entry.noun.tags
-    phrase = NounPhrase(
-        entry.noun, plural=not fixed and not entry.noun.mass and sampler.chance(0.15)
-    )
-    if not fixed and not phrase.plural and sampler.chance(0.25) and not entry.noun.mass:
+    singular = bool({"body", "time"} & entry.noun.tags) or any(o.noun.mass for o in others)
+    fixed = singular or entry.noun.mass
+    phrase = NounPhrase(entry.noun, plural=not fixed and sampler.chance(0.15))
+    if not fixed and not phrase.plural and sampler.chance(0.25):
         phrase.determiner = "a"
     kind = rng.choice(entry.kinds)
     built = _SAYING[kind](grammar, entry, phrase)
@@ -46,9 +45,8 @@ def sense(grammar: Grammar) -> Draft | None:
     def wrong() -> list[str]:
         texts = []
         for other in others:
-            if other.noun.german_plural or not phrase.plural:
-                phrase.noun = other.noun
-                texts.append(text_of(sentence(build()).german))
+            phrase.noun = other.noun
+            texts.append(text_of(sentence(build()).german))
         phrase.noun = entry.noun
         return texts
 
