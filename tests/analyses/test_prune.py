@@ -6,7 +6,9 @@ from made_translators import CARRIER
 
 from headcount.analyses import points
 from headcount.analyses.points import PointStore, measure, measure_all
+from headcount.analyses.proof import masked_against_cut
 from headcount.analyses.prune import PruneSettings, prune
+from headcount.analyses.removal import Point, RemovalOrder
 from headcount.analyses.result import Result
 from headcount.analyses.score import ScoreSettings, score
 from headcount.models.errors import UsageError
@@ -94,6 +96,18 @@ def test_cut_and_masked_models_are_the_same(result):
     assert (proof["largest_logit_difference"] < 1e-4).all()
     assert (proof["nll_difference"] < 1e-5).all()
     assert (proof["translations_equal"] == proof["sentences"]).all()
+
+
+def test_the_proof_finds_a_cut_that_went_wrong(planted, copying, monkeypatch):
+    order = RemovalOrder("gradient", 0, (CARRIER, *(h for h in planted.layout if h != CARRIER)))
+    data = copying.valid.head(6)
+    right = masked_against_cut(planted, Point(order, 5), data, GREEDY)
+    monkeypatch.setattr(type(planted), "without", lambda self, heads: self)
+    wrong = masked_against_cut(planted, Point(order, 5), data, GREEDY)
+    assert right["largest_logit_difference"] < 1e-4 < 1 < wrong["largest_logit_difference"]
+    assert right["translations_equal"] == 6
+    assert wrong["translations_equal"] < 6
+    assert wrong["nll_difference"] > 0.1
 
 
 def test_examples_begin_with_the_whole_model_and_say_the_source(result, copying):
