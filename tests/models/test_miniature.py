@@ -24,7 +24,7 @@ from headcount.models.data.miniature.sentences.family import WEIGHTS, Grammar, p
 
 @pytest.fixture(scope="module")
 def corpus() -> MiniatureCorpus:
-    return generate(seed=1, sentences=1_500, valid=150, test=300, unseen=60)
+    return generate(seed=1, sentences=1_200, valid=100, test=200, unseen=40)
 
 
 def every_pair(corpus: MiniatureCorpus) -> list[AnnotatedPair]:
@@ -45,7 +45,7 @@ def lemma_pairs(pair: AnnotatedPair) -> set[tuple[str, str]]:
 
 def test_the_parts_have_the_sizes_asked_for(corpus: MiniatureCorpus) -> None:
     sizes = {name: len(part) for name, part in corpus.splits.items()}
-    assert sizes == {"train": 1_500, "valid": 150, "test": 300, "unseen": 60}
+    assert sizes == {"train": 1_200, "valid": 100, "test": 200, "unseen": 40}
 
 
 def test_no_source_and_no_target_occurs_twice(corpus: MiniatureCorpus) -> None:
@@ -80,7 +80,7 @@ def test_lengths_are_3_to_25_words_and_moderate_on_average(corpus: MiniatureCorp
 def test_one_source_has_one_target() -> None:
     """Drawn with repetition, before duplicates are dropped."""
     targets: dict[str, str] = {}
-    for _, draft in islice(drafts(Grammar(Random(11))), 6_000):
+    for _, draft in islice(drafts(Grammar(Random(11))), 3_000):
         source, target = (write(side.tokens)[0] for side in (draft.english, draft.german))
         assert targets.setdefault(source, target) == target
 
@@ -98,7 +98,7 @@ def test_the_same_seed_gives_the_same_pairs_in_another_process(corpus: Miniature
         "from itertools import islice\n"
         "from hashlib import sha256\n"
         "from headcount.models.data.miniature import pairs\n"
-        "print(sha256(repr(list(islice(pairs(5), 150))).encode()).hexdigest())\n"
+        "print(sha256(repr(list(islice(pairs(5), 100))).encode()).hexdigest())\n"
     )
     digests = {
         subprocess.run(

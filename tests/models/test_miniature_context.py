@@ -12,7 +12,7 @@ from headcount.models.data.miniature.words.ambiguity import adjective_senses, se
 WITH_CUE = ("pronoun", "possessive", "agreement", "sense", "sense_adjective")
 
 
-def drawn(name: str, count: int = 300, distance: int | None = None) -> list[AnnotatedPair]:
+def drawn(name: str, count: int = 150, distance: int | None = None) -> list[AnnotatedPair]:
     return list(islice(pairs(4, name, distance), count))
 
 
@@ -93,7 +93,7 @@ def test_the_cue_decides_the_sense() -> None:
     """Word and cue together never have two translations; the word alone has."""
     by_cue: dict[tuple[str, str], set[str]] = {}
     by_word: dict[str, set[str]] = {}
-    for pair in drawn("sense", 3_000):
+    for pair in drawn("sense", 1_500):
         source, target = pair.source.words, pair.target.words
         word, sense = source[pair.focus.source].lemma, source[pair.focus.source].sense
         assert sense.startswith(word) and target[pair.focus.target].sense == sense

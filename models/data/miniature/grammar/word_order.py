@@ -25,7 +25,8 @@ _RANKS = {
     "manner": 8.0,
     "location": 9.0,
     "instrument": 11.0,
-    "company": 11.0,
+    "company": 8.5,
+    "beneficiary": 11.5,
     "object": 12.0,
     "direction": 13.0,
 }
@@ -36,6 +37,7 @@ _ENGLISH_ROLES = (
     "manner",
     "instrument",
     "company",
+    "beneficiary",
     "agent",
     "direction",
     "location",

@@ -108,17 +108,23 @@ class AdverbialSampler(NounSampler):
             return Prepositional("onto", german, "acc", phrase, "direction")
         return Prepositional("to", "zu", "dat", phrase, "direction")
 
-    def spot(self, case: str, role: str) -> Prepositional:
-        """Draw a place for things: on, under, in; the case tells rest from motion."""
+    def spot(self, case: str, role: str, inside: bool = True) -> Prepositional:
+        """Draw a place on, under, in or beside furniture; the case tells rest from motion.
+
+        Args:
+            case: acc for motion, dat for rest
+            role: location or direction
+            inside: things may be in boxes
+        """
         english, german, tags = self.rng.choices(
             (
-                ("on", "auf", "surface"),
+                ("on", "auf", "surface&!desk&!shelf" if not inside else "surface"),
                 ("under", "unter", "surface&!carpet&!shelf"),
                 ("into" if case == "acc" else "in", "in", "box"),
                 ("behind", "hinter", "furniture,door,curtain"),
                 ("next to", "neben", "furniture,device,opening"),
             ),
-            (5, 2, 3, 1, 1),
+            (5, 2, 3 if inside else 0, 1, 1),
         )[0]
         phrase = self.noun_phrase(tags, plural=0.05, adjectives=0.2)
         if phrase.determiner not in ("the", "a", "this", "my"):

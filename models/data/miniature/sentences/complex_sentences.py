@@ -88,7 +88,11 @@ def complement(grammar: Grammar) -> Draft | None:
         Tense(modal="must"),
     )
     inner_when = rng.choices(inner_tenses, (6, 1, 1, 1, 1))[0]
+    if when is not PRESENT:  # said that he had come, not: said that he will come
+        inner_when = PAST if sampler.chance(0.75) else Tense("past", perfect=True)
     inner = sampler.clause(when=inner_when, extras=0.3, adjectives=0.2)
+    if unclear(inner):
+        return None
     outer = Clause(verb, subject, when=when, after=[Subordinate(inner, "that", "dass", "ccomp")])
     if sampler.chance(0.08):
         outer.negated = True
@@ -114,7 +118,7 @@ def subordinate(grammar: Grammar) -> Draft | None:
         second = _state(grammar, first.subject, pronoun, when, english)
     else:
         second = sampler.clause(when=when, extras=0.2, adjectives=0.2)
-    if second is None or unclear(first) or unclear(second):
+    if second is None or first.verb is second.verb or unclear(first) or unclear(second):
         return None
     link_words = Subordinate(second, english, german, "advcl")
     if sampler.chance(0.3) and not isinstance(second.subject, Pronoun):

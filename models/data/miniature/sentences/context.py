@@ -54,16 +54,11 @@ _SECOND = frozenset(
         "use",
         "clean",
         "paint",
-        "find",
-        "need",
-        "love",
-        "know",
-        "forget",
-        "examine",
         "hide",
         "eat",
         "wash",
-        "see",
+        "forget",
+        "examine",
     )
 )
 
@@ -99,7 +94,13 @@ _MODIFIERS = (
         "hat,bag,umbrella,basket,book,pet,horse,guitar,camera,suitcase",
     ),
     ("person", "from", "aus", "dat", "region,castle,hotel,shop,library"),
-    ("person&related,pet,farm,movable,vehicle,music,furniture", "of", "", "gen", "person&!child"),
+    (
+        "friend,brother,sister,son,daughter,colleague,guest,pet,farm,movable,vehicle,music,furniture",
+        "of",
+        "",
+        "gen",
+        "person&!child",
+    ),
     ("person,animal,vehicle", "behind", "hinter", "dat", "tree,bush,house,church,gate,desk,door"),
     ("animal,vehicle,plant", "next to", "neben", "dat", "house,tree,bridge,river,school,tower"),
     ("plant,animal", "in", "in", "dat", "garden,park,forest,valley,zoo"),

@@ -93,8 +93,7 @@ class RelativeSampler:
             if not len(adjectives):
                 return None
             adjective = adjectives.draw(sampler.rng)
-            if adjective in phrase.adjectives:
-                return None
+            phrase.adjectives = ()  # not: the big beach that is small
             return Clause(COPULA, gap, predicate=adjective, when=when)
         if kind == "subject":
             verbs = self.verbs_of(noun, False)
@@ -109,31 +108,32 @@ class RelativeSampler:
             if not len(verbs):
                 return None
             verb = verbs.draw(sampler.rng)
-            subject = self._subject(verb, plural)
+            subject = self._subject(plural, noun)
             if verb.same_past and (subject.plural or subject.person == "1"):
                 when = PRESENT
             return Clause(verb, subject, direct=gap, when=when)
         return self._place(phrase, when)
 
-    def _subject(self, verb: Verb, plural: bool | None) -> NounPhrase:
+    def _subject(self, plural: bool | None, noun: Noun) -> NounPhrase:
         sampler = self.sampler
         if plural is None and sampler.chance(0.2):
             return sampler.name("PERSON")
         share = 0.2 if plural is None else float(plural)
         human = "person&worker,person&male,person&female"
-        return sampler.noun_phrase(human, plural=share, adjectives=0.1, determiner="the")
+        avoid = frozenset([noun])
+        return sampler.noun_phrase(
+            human, plural=share, adjectives=0.1, determiner="the", avoid=avoid
+        )
 
     def _place(self, phrase: NounPhrase, when: Tense) -> Clause | None:
         """The house in which the man lives."""
         sampler = self.sampler
         if not sampler.words.matches(phrase.noun, "building,room,place"):
             return None
-        verb = next(v for v in sampler.verbs.items if v.english in ("live", "work", "sleep"))
-        if sampler.chance(0.6):
-            verb = sampler.rng.choice(
-                [v for v in sampler.verbs.items if v.english in ("live", "work", "sleep", "dance")]
-            )
+        dwelling = sampler.words.matches(phrase.noun, "dwelling")
+        names = ("live", "work", "sleep") if dwelling else ("work", "sleep", "dance")
+        verb = sampler.rng.choice([v for v in sampler.verbs.items if v.english in names])
         english, german = phrase.noun.place
-        subject = self._subject(verb, None)
+        subject = self._subject(None, phrase.noun)
         place = Prepositional(english, german, "dat", RelativeGap(phrase, True))
         return Clause(verb, subject, when=when, adverbials=[place])

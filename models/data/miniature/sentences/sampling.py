@@ -7,12 +7,13 @@ it asks for, then determiners, adjectives, tense and adverbials that go with the
 from __future__ import annotations
 
 from ..grammar.descriptions import Adverbial, Clause
-from ..grammar.nominals import Nominal, Prepositional
+from ..grammar.nominals import Nominal, Prepositional, Pronoun
 from ..grammar.noun_phrases import NounPhrase
 from ..grammar.verb_chains import PAST, PRESENT, Tense
 from ..words.lexicon import Verb
 from .adverbial_sampling import AdverbialSampler
 
+_FOR = {"buy", "build", "cook", "bake", "write", "sing", "draw", "find", "repair", "prepare"}
 _MOMENTARY = {"see", "find", "discover", "lose", "forget", "trust", "arrive", "understand", "hear"}
 
 
@@ -77,11 +78,12 @@ class Sampler(AdverbialSampler):
                 self.direction(inside=True) if into else self.spot("acc", "direction")
             )
         elif frame == "loc":
-            surface = "surface" in verb.extras and self.chance(0.7)
             things = "movable" in verb.subject
-            clause.adverbials.append(
-                self.spot("dat", "location") if surface or things else self.place()
-            )
+            if things or ("surface" in verb.extras and self.chance(0.7)):
+                where = self.spot("dat", "location", inside=things)
+            else:
+                where = self.place(verb.extras.get("where", "building,place,room"))
+            clause.adverbials.append(where)
         elif frame in ("dir", "city"):
             if verb.english == "go" or frame == "city" or self.chance(0.6):
                 clause.adverbials.append(self.direction(names=frame == "city"))
@@ -103,6 +105,12 @@ class Sampler(AdverbialSampler):
             if tool.determiner not in ("the", "a"):
                 tool.determiner = "the"
             found.append(Prepositional("with", "mit", "dat", tool, "instrument"))
+        if human and verb.english in _FOR and self.chance(0.2 * factor):
+            whom = self.noun_phrase("related,group", plural=0.15, adjectives=0.1)
+            whom.determiner = self.possessive(clause.subject) or "the"
+            found.append(Prepositional("for", "für", "acc", whom, "beneficiary"))
+        if human and verb.frame in ("i", "dir", "city") and "person" in verb.subject:
+            found += self._company(clause, 0.12 * factor)
         if "manner" in verb.extras and self.chance(0.15 * factor):
             found.append(self.manner(verb))
         if "loc" in verb.extras and "location" not in roles and self.chance(0.2 * factor):
@@ -110,10 +118,22 @@ class Sampler(AdverbialSampler):
         found += self._when(clause, factor)
         clause.adverbials += found[:budget]
 
+    def _company(self, clause: Clause, share: float) -> list[Adverbial]:
+        """Draw with whom something is done, or without."""
+        subject = clause.subject
+        if not self.chance(share) or not isinstance(subject, NounPhrase | Pronoun):
+            return []
+        if isinstance(subject, NounPhrase) and subject.noun.supersense != "noun.person":
+            return []
+        whom = self.noun_phrase("related,pet", plural=0.2, adjectives=0.1)
+        whom.determiner = self.possessive(subject) or "the"
+        words = ("without", "ohne", "acc") if self.chance(0.3) else ("with", "mit", "dat")
+        return [Prepositional(*words, whom, "company")]
+
     def _when(self, clause: Clause, factor: float) -> list[Adverbial]:
         """Draw a time that goes with the tense, or how often."""
         when = clause.when
-        if when.perfect or (clause.verb.stative and when.tense == "present"):
+        if when.perfect or clause.verb.stative:
             return []
         if when.modal or when.future:
             return [self.time("future")] if self.chance(0.2 * factor) else []

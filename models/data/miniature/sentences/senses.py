@@ -98,7 +98,8 @@ def _agent(grammar: Grammar, verb: Verb) -> NounPhrase | Pronoun:
 def _mention_adjective(grammar: Grammar, phrase: NounPhrase) -> None:
     """Add an adjective that says nothing about the sense."""
     if grammar.sampler.chance(0.2) and not phrase.noun.mass:
-        names = ("old", "big", "small", "beautiful")
+        bodily = not {"readable", "sound", "event", "body", "time"} & phrase.noun.tags
+        names = ("old", "beautiful", "big", "small")[: 4 if bodily else 2]
         name = grammar.rng.choice(names)
         words = grammar.sampler.words.adjectives
         phrase.adjectives = (next(word for word in words if word.english == name),)

@@ -28,6 +28,8 @@ GROUPS = {
     "visible": "person,animal,building,vehicle,plant,sky,movable,furniture,place",
     "related": "friend,teacher,mother,father,brother,sister,doctor,neighbour,daughter,son,"
     "grandmother,grandfather,aunt,uncle,colleague,guest,lawyer,customer",
+    "dwelling": "house,city,village,hotel,castle,tower,farm,island,monastery,palace,room&!bathroom,"
+    "forest,cave,lighthouse,valley,mountain",
     "cuttable": "bread,cake,cheese,meat,sausage,fruit&!cherry&!strawberry,rope,onion,carrot,"
     "cucumber,potato,pumpkin",
 }
@@ -229,29 +231,33 @@ class Lexicon:
         for noun in self.nouns:
             rank = seen[noun.supersense] = seen.get(noun.supersense, -1) + 1
             self._weights[noun] = zipf(rank)
-        self._fits: dict[tuple[Noun, str], bool] = {}
+        names = [name for choice in self.names.values() for name in choice.items]
+        self._everything = frozenset([*self.nouns, *names])
+        self._fits: dict[str, frozenset[Noun]] = {}
         self._matching: dict[str, Weighted[Noun]] = {}
         self._adjectives: dict[Noun, Weighted[Adjective]] = {}
 
     def matches(self, noun: Noun, expression: str) -> bool:
-        """Tell whether a noun fits a tag expression."""
-        known = self._fits.get((noun, expression))
-        if known is None:
-            known = self._fits[noun, expression] = self._match(noun, expression)
-        return known
+        """Tell whether a noun or name of the lexicon fits a tag expression."""
+        return noun in self._fitting(expression)
 
-    def _match(self, noun: Noun, expression: str) -> bool:
-        return any(
-            all(
-                not self.matches(noun, tag[1:])
-                if tag.startswith("!")
-                else self.matches(noun, GROUPS[tag])
-                if tag in GROUPS
-                else tag in noun.tags
-                for tag in term.split("&")
+    def _fitting(self, expression: str) -> frozenset[Noun]:
+        """Return all nouns and names that fit a tag expression."""
+        found = self._fits.get(expression)
+        if found is None:
+            terms = (
+                frozenset.intersection(*(self._tagged(tag) for tag in term.split("&")))
+                for term in expression.split(",")
             )
-            for term in expression.split(",")
-        )
+            found = self._fits[expression] = frozenset().union(*terms)
+        return found
+
+    def _tagged(self, tag: str) -> frozenset[Noun]:
+        if tag.startswith("!"):
+            return self._everything - self._tagged(tag[1:])
+        if tag in GROUPS:
+            return self._fitting(GROUPS[tag])
+        return frozenset(noun for noun in self._everything if tag in noun.tags)
 
     def matching(self, expression: str) -> Weighted[Noun]:
         """Return the nouns that fit a tag expression, to draw from."""
