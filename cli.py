@@ -42,7 +42,6 @@ COMMANDS: dict[str, str] = {
     "score": "Show how much every head matters.",
     "prune": "Show BLEU against heads left, and save a smaller model.",
     "report": "Write the page of a run again, and its figures for papers.",
-    "report": "Write the page and the figures of a run from its results.",
     "data": "List, fetch and show corpora.",
     "doctor": "Show versions, devices, data found, and what is missing.",
 }
