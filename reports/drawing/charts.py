@@ -120,8 +120,7 @@ def draw(chart: Chart, wide: tuple[int, int] = (760, 360), narrow: int = 300) ->
 def swatch(style: int | str, marker: str) -> Markup:
     """Return the short piece of a line that stands in a legend."""
     drawn = [line(0, 7, 30, 7, "stroke")]
-    if marker in MARKERS:
-        drawn.append(_marker(15, 7, marker))
+    drawn.append(_marker(15, 7, marker))
     attributes: dict[str, Value] = {
         "class": f"swatch line-{style}",
         "viewBox": "0 0 30 14",
@@ -245,16 +244,21 @@ def _line(drawn: Line, frame: _Frame, shift: float) -> Markup:
     if not points:
         return Markup("")
     parts = [path([(frame.x(p.x) + shift, frame.y(p.y)) for p in points], "stroke")]
-    if len(points) <= _MOST_MARKERS and drawn.marker in MARKERS:
+    if len(points) <= _MOST_MARKERS:
         for point in points:
-            shape = _marker(frame.x(point.x) + shift, frame.y(point.y), drawn.marker)
-            whisker = _whisker(point, frame, shift)
+            x, y = frame.x(point.x) + shift, frame.y(point.y)
             title = point.title or f"{drawn.label}: {point.y:g}"
-            parts.append(titled(Markup("").join((whisker, shape)), title))
+            shapes = [_whisker(point, frame, shift), _marker(x, y, drawn.marker)]
+            # A marker is too small to be pointed at by a hand, so a bare disc lies around it.
+            shapes.append(element("circle", {"class": "hit", "cx": x, "cy": y, "r": 7}))
+            parts.append(titled(Markup("").join(shapes), title))
     return group(f"line line-{drawn.style}", *parts)
 
 
 def _marker(x: float, y: float, name: str) -> Markup:
+    """Draw a marker; a name that is none of the shapes draws nothing."""
+    if name not in MARKERS:
+        return Markup("")
     attributes: dict[str, Value] = {
         "class": "marker",
         "d": MARKERS[name],

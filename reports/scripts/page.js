@@ -18,6 +18,55 @@
     }
   });
 
+  // Pointing at a chart, or going through it with the arrow keys, tells its numbers.
+  const hint = "Point at the chart, or focus it and press the arrow keys, to read its numbers.";
+  for (const figure of all("figure")) {
+    const drawings = all("svg.chart", figure);
+    if (!drawings.length) continue;
+    const reading = document.createElement("p");
+    reading.className = "reading hint";
+    reading.textContent = hint;
+    reading.setAttribute("aria-live", "polite");
+    one("figcaption", figure).before(reading);
+    for (const drawing of drawings) {
+      const points = all(".line > g", drawing);
+      let at = -1;
+      const tell = (index) => {
+        points[at]?.classList.remove("told");
+        at = index;
+        points[at]?.classList.add("told");
+        reading.classList.toggle("hint", !points[at]);
+        reading.textContent = points[at] ? one("title", points[at]).textContent : hint;
+      };
+      if (!points.length) continue;
+      drawing.setAttribute("tabindex", "0");
+      drawing.addEventListener("keydown", (event) => {
+        const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+        if (!step) return;
+        event.preventDefault();
+        tell(at < 0 && step < 0 ? points.length - 1 : (at + step + points.length) % points.length);
+      });
+      drawing.addEventListener("blur", () => tell(-1));
+      points.forEach((point, index) => point.addEventListener("pointerenter", () => tell(index)));
+    }
+  }
+
+  // What is meant to be pasted elsewhere can be copied at once.
+  for (const words of all("[data-copy]")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = `Copy ${words.dataset.copy}`;
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(words.textContent);
+        button.textContent = "Copied";
+      } catch {
+        getSelection().selectAllChildren(words);
+      }
+    });
+    words.after(button);
+  }
+
   const controls = one(".controls");
   if (!controls) return;
   controls.hidden = false;

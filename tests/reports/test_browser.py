@@ -109,7 +109,7 @@ def test_samples_are_the_translations_at_that_many_heads(visit):
         assert "not kept at 6 heads" in page.locator("#samples-note").inner_text()
         assert marks.first.inner_text() == "with 12 heads"
         page.get_by_role("radio", name="Gradient").nth(1).check(force=True)
-        assert "another order" in page.locator("#samples-note").inner_text()
+        assert "“Leave-one-out” only" in page.locator("#samples-note").inner_text()
         assert page.locator("#readout b").inner_text() == "6 heads left"
 
 
@@ -120,6 +120,26 @@ def test_the_metric_is_chosen_by_keyboard_alone(visit):
         assert panels.get_attribute("data-metric") == "leave_one_out"
         page.keyboard.press("ArrowRight")
         assert panels.count() == 1 and panels.get_attribute("data-metric") == "gradient"
+
+
+def test_the_chart_is_read_by_arrow_keys(visit):
+    with visit() as page:
+        page.locator("#figure-curve svg.chart.wide").focus()
+        reading = page.locator("#figure-curve .reading")
+        assert reading.inner_text().startswith("Point at the chart")
+        page.keyboard.press("ArrowRight")
+        assert reading.inner_text().startswith("Mean of 10 random orders, 0 heads left: BLEU")
+        page.keyboard.press("ArrowLeft")
+        whole = "Confidence, 72 heads left: BLEU 88.90 [87.80, 90.00]"
+        assert reading.inner_text() == whole
+
+
+def test_the_methods_paragraph_is_copied(visit):
+    with visit(permissions=["clipboard-read", "clipboard-write"]) as page:
+        page.get_by_role("button", name="Copy the paragraph").click()
+        page.get_by_role("button", name="Copied").wait_for()
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert copied == page.locator(".quotable").text_content()
 
 
 def test_without_scripts_everything_is_shown(visit):

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -82,6 +83,23 @@ def test_a_section_without_its_table_is_left_out(tmp_path):
     part = Result("prune", tables, whole.settings, whole.provenance)
     page = read(build_page(write_run(tmp_path, part)).read_text(encoding="utf-8"))
     assert sections_of(page) == ["answer", "curve", "provenance"]
+
+
+def test_a_curve_of_random_orders_alone_has_no_answer(tmp_path):
+    whole = made_prune()
+    curve = whole.tables["curve"]
+    rows = curve.rows[curve.rows["order"] == "random"]
+    tables = {"curve": replace(curve, rows=rows), "band": whole.tables["band"]}
+    run = write_run(tmp_path, replace(whole, tables=tables), made_score())
+    page = read(build_page(run).read_text(encoding="utf-8"))
+    assert sections_of(page) == ["curve", "heads", "metrics", "provenance"]
+
+
+def test_tables_without_rows_make_no_section(tmp_path):
+    whole = made_prune()
+    empty = {name: replace(table, rows=table.rows.iloc[:0]) for name, table in whole.tables.items()}
+    run = write_run(tmp_path, replace(whole, tables=empty))
+    assert sections_of(read(build_page(run).read_text(encoding="utf-8"))) == ["provenance"]
 
 
 def test_a_run_without_results_is_refused(tmp_path):
