@@ -33,17 +33,18 @@ def token_cross_entropy(logits: Tensor, labels: Tensor, real: Tensor) -> Tensor:
 
 
 def projected_cross_entropy(
-    states: Tensor, table: Tensor, labels: Tensor, smoothing: float
+    states: Tensor, table: Tensor, labels: Tensor, real: Tensor, smoothing: float
 ) -> tuple[Tensor, Tensor]:
     """Return the summed smoothed loss, with gradients, and the summed plain loss, in nats.
 
     Args:
-        states: the decoder's last states of real tokens [token, width]
+        states: the decoder's last states [token, width]
         table: the output projection [vocabulary, width]
         labels: [token]
+        real: True where a label is not padding; the others count for nothing [token]
         smoothing: e above; 0 is plain cross-entropy
     """
-    return _ProjectedCrossEntropy.apply(states, table, labels, smoothing)
+    return _ProjectedCrossEntropy.apply(states, table, labels, real, smoothing)
 
 
 class _ProjectedCrossEntropy(torch.autograd.Function):
@@ -51,32 +52,35 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, states: Tensor, table: Tensor, labels: Tensor, smoothing: float
+        ctx: Any, states: Tensor, table: Tensor, labels: Tensor, real: Tensor, smoothing: float
     ) -> tuple[Tensor, Tensor]:
         """Compute loss and gradients together, in the precision of `states`."""
+        exact = torch.promote_types(states.dtype, torch.float32)
         weight = table.to(states.dtype)  # [vocabulary, width]
+        counts = real[:, None].to(exact)  # [token, 1]
+        states = states * counts.to(states.dtype)  # zeros add nothing to the table's gradient
         d_states = torch.empty_like(states)  # [token, width]
         d_table = torch.zeros_like(table)  # [vocabulary, width]
-        exact = torch.promote_types(states.dtype, torch.float32)
         smoothed = torch.zeros((), device=states.device, dtype=exact)
         plain = torch.zeros((), device=states.device, dtype=exact)
         spread = smoothing / table.shape[0]
         for start in range(0, len(states), CHUNK):
             rows = slice(start, start + CHUNK)
-            label = labels[rows, None]  # [token, 1]
+            label, count = labels[rows, None], counts[rows]  # each [token, 1]
             logits = (states[rows] @ weight.T).to(exact)  # [token, vocabulary]
             log_total = logits.logsumexp(-1, keepdim=True)  # [token, 1]
-            own = (log_total - logits.gather(1, label)).sum()
+            own = ((log_total - logits.gather(1, label)) * count).sum()
             plain += own
             smoothed += (1 - smoothing) * own
             if smoothing:
-                smoothed += smoothing * (log_total.squeeze(1) - logits.mean(-1)).sum()
+                mean = logits.mean(-1, keepdim=True)  # [token, 1]
+                smoothed += smoothing * ((log_total - mean) * count).sum()
             d_logits = logits.sub_(log_total).exp_().sub_(spread)  # [token, vocabulary]
             d_logits.scatter_add_(1, label, torch.full_like(log_total, smoothing - 1))
             d_logits = d_logits.to(states.dtype)
             torch.mm(d_logits, weight, out=d_states[rows])
             d_table += d_logits.T @ states[rows]
-        ctx.save_for_backward(d_states, d_table)
+        ctx.save_for_backward(d_states.mul_(counts), d_table)
         ctx.mark_non_differentiable(plain)
         return smoothed, plain
 
@@ -84,4 +88,5 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
     def backward(ctx: Any, d_smoothed: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         """Scale the stored gradients by what flows in."""
         d_states, d_table = ctx.saved_tensors
-        return d_states * d_smoothed.to(d_states.dtype), d_table * d_smoothed, None, None
+        scale = d_smoothed.to(d_states.dtype)
+        return d_states * scale, d_table * d_smoothed, None, None, None

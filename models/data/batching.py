@@ -46,6 +46,7 @@ def length_batches(
     generator: np.random.Generator | None = None,
     *,
     bucket: int = BUCKET,
+    recurring: bool = False,
 ) -> list[Indices]:
     """Group sentence pairs of like length into batches of at most `tokens` padded tokens.
 
@@ -61,6 +62,8 @@ def length_batches(
         generator: makes the order; None gives the batches from short to long, for
             evaluation, always the same.
         bucket: sentences that are shuffled and sorted together.
+        recurring: round sentence counts down so that few different sizes occur. Some
+            libraries compile a kernel for every size of matrix that they meet.
 
     Returns:
         Sentence numbers of every batch; each number occurs exactly once.
@@ -75,12 +78,13 @@ def length_batches(
     if tokens < 1 or bucket < 1:
         raise UsageError(f"batches of {tokens} tokens in buckets of {bucket}: give at least 1")
     if generator is None:
-        return _cut(_by_length(np.arange(len(source)), source, target), source, target, tokens)
+        members = _by_length(np.arange(len(source)), source, target)
+        return _cut(members, source, target, tokens, recurring)
     order = generator.permutation(len(source))
     batches = []
     for start in range(0, len(order), bucket):
         members = _by_length(order[start : start + bucket], source, target)
-        batches += _cut(members, source, target, tokens)
+        batches += _cut(members, source, target, tokens, recurring)
     return [batches[i] for i in generator.permutation(len(batches))]
 
 
@@ -96,7 +100,9 @@ def _by_length(members: Indices, source: Indices, target: Indices) -> Indices:
     return members[np.argsort(target[members] * (top + 1) + minor, kind="stable")]
 
 
-def _cut(members: Indices, source: Indices, target: Indices, tokens: int) -> list[Indices]:
+def _cut(
+    members: Indices, source: Indices, target: Indices, tokens: int, recurring: bool
+) -> list[Indices]:
     """Cut sorted sentences greedily into batches within the budget."""
     lengths = np.maximum(source, target)[members]  # [sentence]
     batches = []
@@ -106,9 +112,19 @@ def _cut(members: Indices, source: Indices, target: Indices, tokens: int) -> lis
         window = lengths[start : start + max(1, tokens // int(lengths[start]))]
         padded = np.maximum.accumulate(window) * np.arange(1, len(window) + 1)
         count = max(1, int(np.searchsorted(padded, tokens, side="right")))
+        count = _rounded(count) if recurring else count
         batches.append(members[start : start + count])
         start += count
     return batches
+
+
+def _rounded(sentences: int) -> int:
+    """Round down to a multiple of 32, 16 or 8: of what costs at most a third of the batch.
+
+    With 32 sentences the tokens of a batch are a multiple of 32 whatever their length.
+    """
+    step = next((step for step in (32, 16, 8) if sentences >= 2 * step), 1)
+    return sentences - sentences % step
 
 
 def padding_share(batches: Sequence[Indices], *sides: Lengths) -> float:

@@ -31,10 +31,14 @@ class Objective(nn.Module):
         low = self.dtype != torch.float32
         with torch.autocast(device, self.dtype, enabled=low):
             states = self.network(batch)  # [batch, target, width]
-        real = batch.labels.real
-        states = states[real].to(self.dtype)  # [token, width]
-        table = self.network.output_table
-        return projected_cross_entropy(states, table, batch.labels.ids[real], self.smoothing)
+        labels = batch.labels
+        return projected_cross_entropy(
+            states.flatten(0, 1).to(self.dtype),  # [token, width]
+            self.network.output_table,
+            labels.ids.flatten(),
+            labels.real.flatten(),
+            self.smoothing,
+        )
 
 
 def resolved_precision(wanted: str, device: torch.device) -> str:

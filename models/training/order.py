@@ -48,7 +48,8 @@ def updates_of(
     epoch, before = 0, 0
     while True:
         generator = np.random.default_rng((seed, epoch))
-        batches = length_batches(text.source_lengths, text.target_lengths, tokens, generator)
+        lengths = (text.source_lengths, text.target_lengths)
+        batches = length_batches(*lengths, tokens, generator, recurring=True)
         whole = max(1, len(batches) // micro_batches)
         for update in range(whole):
             if before + update >= start:

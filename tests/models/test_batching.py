@@ -139,3 +139,21 @@ def test_collate_with_the_special_ids_of_another_model() -> None:
     assert batch.source.ids.tolist() == [[10, 51]]
     assert batch.target.ids.tolist() == [[50, 20, 21]]
     assert batch.labels.ids.tolist() == [[20, 21, 51]]
+
+
+def test_recurring_sizes_are_few_and_lose_nothing():
+    random = np.random.default_rng(1)
+    source, target = random.integers(5, 30, (2, 20_000))
+
+    def sizes(recurring: bool) -> set[int]:
+        generator = np.random.default_rng(0)
+        batches = length_batches(source, target, 2048, generator, recurring=recurring)
+        assert sorted(np.concatenate(batches)) == list(range(20_000))
+        return {
+            len(batch) * int(side[batch].max() + 1)
+            for batch in batches
+            for side in (source, target)
+        }
+
+    assert len(sizes(True)) <= 66  # multiples of 32 up to 2,048, and the rest of the bucket
+    assert len(sizes(False)) > 150
