@@ -31,7 +31,7 @@ from ..models.translator import SearchSettings, Translator
 from .analysis import Progress
 from .provenance import Stopwatch, fingerprint, usable_cores
 
-CHUNKS_A_JOB = 4  # a chunk carries the model to its process; more of them balance better
+CHUNKS_A_JOB = 12  # a chunk carries the model to its process; more of them balance better
 
 
 @dataclass(frozen=True)

@@ -55,8 +55,8 @@ class PruneSettings(Settings):
 
     metrics: tuple[str, ...] | None = None
     draws: int = 10
-    shares: tuple[float, ...] = (1, 7 / 8, 3 / 4, 5 / 8, 1 / 2, 3 / 8, 1 / 4, 1 / 8, 1 / 16, 0)
-    sentences: int = 400
+    shares: tuple[float, ...] = (1, 7 / 8, 3 / 4, 5 / 8, 1 / 2, 3 / 8, 1 / 4, 1 / 8, 0)
+    sentences: int = 300
     search: SearchSettings = SearchSettings(beam=1)
     resamples: int = RESAMPLES
     proofs: int = 4
