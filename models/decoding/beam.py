@@ -39,8 +39,7 @@ def beam_search(prefixes: Prefixes, limits: Tensor, rules: Rules, beam: int) -> 
     beams = Beams(limits, rules, beam)
     found: dict[int, Hypothesis] = {}
     while len(found) < len(limits):
-        logits = prefixes.step(beams.tokens)  # [sentence, hypothesis, vocabulary]
-        parents = beams.advance(logits)  # [sentence, hypothesis]
+        parents = beams.advance(prefixes.step(beams.tokens))  # [sentence, hypothesis]
         found |= beams.retire()
         if len(found) < len(limits) and worth_leaving(beams.running):
             kept = beams.running.nonzero()[:, 0]  # [sentence]
@@ -72,21 +71,21 @@ class Beams:
         self.best_log_p = self.score.clone()  # [sentence]
         self.best_said = torch.full((count, int(limits.max())), rules.eos, device=device)
 
-    def advance(self, logits: Tensor) -> Tensor:
+    def advance(self, log_next: Tensor) -> Tensor:
         """Continue all hypotheses by one token.
 
         Args:
-            logits: of the next token, changed in place [sentence, hypothesis, vocabulary]
+            log_next: log P of the next token, changed in place
+                [sentence, hypothesis, vocabulary]
 
         Returns:
             Which old hypothesis each new one continues  # [sentence, hypothesis]
         """
-        _, hypotheses, vocabulary = logits.shape
-        normaliser = logits.logsumexp(-1)  # [sentence, hypothesis]
-        self.rules.forbid(logits, self.length)
+        _, hypotheses, vocabulary = log_next.shape
+        self.rules.forbid(log_next, self.length)
         # Every hypothesis has one EOS: among twice the beam there are enough others.
         k = min(2 * self.beam, hypotheses * vocabulary)
-        log_p, positions = best(logits, self.log_p - normaliser, k)  # each [sentence, candidate]
+        log_p, positions = best(log_next, self.log_p, k)  # each [sentence, candidate]
         parents, tokens = positions // vocabulary, positions % vocabulary
         tokens = tokens.masked_fill(log_p.isneginf(), self.rules.pad)  # nothing is left to say
         ends = tokens == self.rules.eos  # [sentence, candidate]

@@ -25,10 +25,9 @@ def greedy(prefixes: Prefixes, limits: Tensor, rules: Rules) -> list[Hypothesis]
     rows = torch.arange(count, device=device)  # the sentence of each row still in the batch
     tokens = torch.full((count, 1), rules.bos, device=device)  # [row, hypothesis]
     for step in range(said.shape[1]):
-        logits = prefixes.step(tokens)  # [row, hypothesis, vocabulary]
-        normaliser = logits.logsumexp(-1)  # [row, hypothesis]
-        rules.forbid(logits, step)
-        gains, tokens = best(logits, -normaliser, 1)  # each [row, hypothesis]
+        log_next = prefixes.step(tokens)  # [row, hypothesis, vocabulary]
+        rules.forbid(log_next, step)
+        gains, tokens = best(log_next, log_p.new_zeros(tokens.shape), 1)  # each [row, 1]
         running = ~finished[rows] & (step < limits[rows])  # [row]
         log_p[rows] += torch.where(running, gains[:, 0], 0)
         said[rows, step] = tokens[:, 0]

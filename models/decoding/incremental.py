@@ -30,6 +30,8 @@ from ..gates import Attention
 from ..network import DecoderLayer, Network
 from .ranking import BLOCK
 
+SLOTS = 16
+
 
 class Projections:
     """Several linear maps of the same input as one matrix product."""
@@ -61,6 +63,8 @@ class PreparedLayer:
         for part in self.layer.modules():
             if isinstance(part, nn.Linear):
                 part.weight = nn.Parameter(input_first(part.weight), requires_grad=False)
+            elif isinstance(part, nn.ReLU):
+                part.inplace = True
         own, cross = layer.self_attention, layer.cross_attention
         self.own = Projections(own.query, own.key, own.value)
         self.source = Projections(cross.key, cross.value)
@@ -94,9 +98,11 @@ class Prefixes:
         self.layers = [LayerState(layer, memory) for layer in decoder.layers]
         hidden = None if source.visible is None else ~source.visible[:, None, None, :]
         self.source_mask = None if hidden is None else additive(hidden, memory.dtype)
-        # Which slots a hypothesis does not descend from  # [sentence, hypothesis, slot]
-        self.strangers = memory.new_zeros(len(source), 1, 0)
-        self._logits = memory.new_empty(0)
+        # -inf at slots of other branches and at slots not yet written; while all sentences
+        # have one branch, one row tells it for all  # [1 or sentence, hypothesis, slot]
+        self.strangers = memory.new_zeros(1, 1, 0)
+        self.used = 0
+        self._buffers = memory.new_empty(2, 0, 0)
 
     def step(self, tokens: Tensor) -> Tensor:
         """Append one token to every prefix and return what may come next.
@@ -105,14 +111,15 @@ class Prefixes:
             tokens: ids [sentence, hypothesis]; BOS in the first step.
 
         Returns:
-            Logits, in a buffer that the next step overwrites. The vocabulary is filled up to
-            a multiple of `BLOCK` with entries of -inf [sentence, hypothesis, vocabulary].
+            Log-probabilities in nats, in a buffer that the next step overwrites. The
+            vocabulary is filled up to a multiple of `BLOCK` with entries of -inf
+            [sentence, hypothesis, vocabulary].
         """
         network = self.decoder.network
         sentences, hypotheses = tokens.shape
         states = network.embed_target(tokens.view(-1, 1), start=self.length)
         states = states.view(sentences, hypotheses, -1)  # [sentence, hypothesis, width]
-        mask = self._admit(hypotheses, states.dtype)  # [sentence, 1, hypothesis, slot]
+        mask = self._admit(hypotheses)  # [sentence, 1, hypothesis, slot]
         for layer in self.layers:
             states = layer.step(states, mask, self.source_mask, self.gates)
         self.length += 1
@@ -121,12 +128,13 @@ class Prefixes:
     def follow(self, parents: Tensor) -> None:
         """Let each new hypothesis descend from an old one [sentence, hypothesis]."""
         slots = self.strangers.shape[2]
-        index = parents[..., None].expand(-1, -1, slots)
-        self.strangers = self.strangers.gather(1, index)  # [sentence, hypothesis, slot]
+        before = self.strangers.expand(len(parents), -1, -1)
+        self.strangers = before.gather(1, parents[..., None].expand(-1, -1, slots))
 
     def keep(self, sentences: Tensor) -> None:
         """Forget all sentences but these [sentence]."""
-        self.strangers = self.strangers[sentences]
+        if len(self.strangers) > 1:
+            self.strangers = self.strangers[sentences]
         if self.source_mask is not None:
             self.source_mask = self.source_mask[sentences]
         self.gates = {
@@ -135,23 +143,26 @@ class Prefixes:
         for layer in self.layers:
             layer.keep(sentences)
 
-    def _admit(self, hypotheses: int, dtype: torch.dtype) -> Tensor | None:
-        """Open one slot a hypothesis and return the mask, None where each sees all slots."""
+    def _admit(self, hypotheses: int) -> Tensor:
+        """Open one slot a hypothesis and return the mask  # [sentence, 1, hypothesis, slot]."""
+        start, self.used = self.used, self.used + hypotheses
+        missing = rounded_up(self.used, SLOTS) - self.strangers.shape[2]
+        self.strangers = F.pad(self.strangers, (0, missing), value=float("-inf"))
         others = ~torch.eye(hypotheses, dtype=torch.bool, device=self.strangers.device)
-        own = additive(others, dtype).expand(len(self.strangers), -1, -1)
-        self.strangers = torch.cat((self.strangers, own), dim=-1)
-        return None if hypotheses == 1 else self.strangers[:, None]
+        self.strangers[..., start : self.used] = additive(others, self.strangers.dtype)
+        return self.strangers[:, None]
 
     def _project(self, states: Tensor) -> Tensor:
-        """Compute logits into a buffer that all steps share."""
+        """Compute log-probabilities into buffers that all steps share."""
         rows = states.flatten(0, 1)  # [sentence x hypothesis, width]
         vocabulary = self.decoder.table.shape[1]
-        if len(self._logits) < len(rows):
-            room = -(-vocabulary // BLOCK) * BLOCK
-            self._logits = rows.new_full((len(rows), room), float("-inf"))
-        logits = self._logits[: len(rows)]
+        if self._buffers.shape[1] < len(rows):
+            shape = (2, len(rows), rounded_up(vocabulary, BLOCK))
+            self._buffers = rows.new_full(shape, float("-inf"))
+        logits, log_p = self._buffers[:, : len(rows)]
         torch.mm(rows, self.decoder.table, out=logits[:, :vocabulary])
-        return logits.view(*states.shape[:2], -1)
+        torch.log_softmax(logits, dim=-1, out=log_p)
+        return log_p.view(*states.shape[:2], -1)
 
 
 class LayerState:
@@ -183,8 +194,8 @@ class LayerState:
         def attend_prefix(x: Tensor) -> Tensor:
             if not own.ids:
                 return own.output.bias.expand_as(x)
-            query, key, value = by_role(own, self.prepared.own(x))
-            keys, values = self.prefix.append(key, value)
+            roles = by_role(own, self.prepared.own(x))
+            query, keys, values = roles[0], *self.prefix.append(roles[1:])
             return attend(own, query, keys, values, mask, gates)
 
         def attend_source(x: Tensor) -> Tensor:
@@ -206,38 +217,41 @@ class LayerState:
 
 
 class Cache:
-    """Keys and values of all prefixes: room that doubles when full, slots that never move."""
+    """Keys and values of all prefixes: room that doubles when full, slots that never move.
 
-    def __init__(self, attention: MultiHeadAttention, memory: Tensor, room: int = 32) -> None:
-        heads = len(attention.ids)
-        shape = (2, len(memory), heads, room, attention.head_width)
-        self.slots = memory.new_empty(shape)  # [key or value, sentence, head, slot, head_width]
+    Slots are read in multiples of `SLOTS`, those not yet written being zero and masked:
+    matrix products of a few rows and columns have no fast kernel.
+    """
+
+    def __init__(self, attention: MultiHeadAttention, memory: Tensor) -> None:
+        shape = (2, len(memory), len(attention.ids), 2 * SLOTS, attention.head_width)
+        self.slots = memory.new_zeros(shape)  # [key or value, sentence, head, slot, head_width]
         self.used = 0
 
-    def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    def append(self, newest: Tensor) -> Tensor:
         """Write a slot a hypothesis; return all keys and all values so far.
 
         Args:
-            key, value: of the newest position [sentence, head, hypothesis, head_width]
+            newest: keys and values of the newest position
+                [key or value, sentence, head, hypothesis, head_width]
 
         Returns:
-            Views of the cache  # each [sentence, head, slot, head_width]
+            A view of the cache  # [key or value, sentence, head, slot, head_width]
         """
-        start, self.used = self.used, self.used + key.shape[2]
-        if self.used > self.slots.shape[3]:
-            self._resize(self.slots[:, :, :, :start], 2 * self.used)
-        self.slots[0, :, :, start : self.used] = key
-        self.slots[1, :, :, start : self.used] = value
-        keys, values = self.slots[:, :, :, : self.used]
-        return keys, values
+        start, self.used = self.used, self.used + newest.shape[3]
+        read = rounded_up(self.used, SLOTS)
+        if read > self.slots.shape[3]:
+            self._move(self.slots, 2 * read)
+        self.slots[:, :, :, start : self.used] = newest
+        return self.slots[:, :, :, :read]
 
     def keep(self, sentences: Tensor) -> None:
         """Forget all sentences but these [sentence]."""
-        self._resize(self.slots[:, sentences, :, : self.used], self.slots.shape[3])
+        self._move(self.slots[:, sentences, :, : self.used], self.slots.shape[3])
 
-    def _resize(self, content: Tensor, room: int) -> None:
+    def _move(self, content: Tensor, room: int) -> None:
         *outer, used, head_width = content.shape
-        self.slots = content.new_empty(*outer, room, head_width)
+        self.slots = content.new_zeros(*outer, room, head_width)
         self.slots[:, :, :, :used] = content
 
 
@@ -255,7 +269,7 @@ def attend(
     """
     scores = attention.score.explicit(query, keys)  # [sentence, head, hypothesis, slot]
     if mask is not None:
-        scores = scores + mask
+        scores += mask
     context = scores.softmax(-1) @ values  # [sentence, head, hypothesis, head_width]
     return attention.merged(context.transpose(1, 2), gates.get(attention.name))
 
@@ -275,3 +289,8 @@ def additive(hidden: Tensor, dtype: torch.dtype) -> Tensor:
     """Return 0 where something may be seen and -inf where it is hidden, any shape."""
     zeros = torch.zeros(hidden.shape, dtype=dtype, device=hidden.device)
     return zeros.masked_fill_(hidden, float("-inf"))
+
+
+def rounded_up(number: int, block: int) -> int:
+    """Return the smallest multiple of `block` that is not below `number`."""
+    return -(-number // block) * block

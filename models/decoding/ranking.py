@@ -25,31 +25,31 @@ class Rules(NamedTuple):
     min_tokens: int
     length_penalty: float
 
-    def forbid(self, logits: Tensor, step: int) -> None:
-        """Set the logits of what may not come at `step` (0-based) to -inf, in place.
+    def forbid(self, log_p: Tensor, step: int) -> None:
+        """Set log P of what may not come at `step` (0-based) to -inf, in place.
 
-        Probabilities stay those of the network over its whole vocabulary: normalise before.
+        The others keep the probabilities that the network gives them: nothing is rescaled.
         """
-        logits[..., self.bos] = float("-inf")
-        logits[..., self.pad] = float("-inf")
+        log_p[..., self.bos] = float("-inf")
+        log_p[..., self.pad] = float("-inf")
         if step < self.min_tokens:
-            logits[..., self.eos] = float("-inf")
+            log_p[..., self.eos] = float("-inf")
 
     def normaliser(self, tokens: Tensor) -> Tensor:
         """Return ((5 + |Y|) / 6)^alpha for lengths that count EOS, any shape."""
         return ((5 + tokens.double()) / 6) ** self.length_penalty
 
 
-def best(logits: Tensor, offsets: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """Return the `k` largest of logits + offsets over all hypotheses of a sentence.
+def best(log_p: Tensor, offsets: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """Return the `k` largest of log_p + offsets over all hypotheses of a sentence.
 
     Sorting out thousands of entries one by one takes as long as a third of the decoder.
     Maxima of blocks are cheap, and the k best entries lie in the k blocks with the largest
     maxima; so only these blocks are looked through. The result is exact.
 
     Args:
-        logits: the vocabulary is a multiple of `BLOCK` [sentence, hypothesis, vocabulary]
-        offsets: what is added to all logits of a hypothesis [sentence, hypothesis]
+        log_p: the vocabulary is a multiple of `BLOCK` [sentence, hypothesis, vocabulary]
+        offsets: what is added to all entries of a hypothesis [sentence, hypothesis]
         k: at most hypothesis x vocabulary
 
     Returns:
@@ -58,16 +58,19 @@ def best(logits: Tensor, offsets: Tensor, k: int) -> tuple[Tensor, Tensor]:
         (which of them enter when there is no room for all is left open)
         # each [sentence, k]
     """
-    vocabulary = logits.shape[2]
-    peaks = logits.unflatten(2, (-1, BLOCK)).amax(-1) + offsets[..., None]
+    sentences, hypotheses, _ = log_p.shape
+    blocks = log_p.view(-1, BLOCK)  # [sentence x hypothesis x block, entry]
+    peaks = blocks.amax(1).view(sentences, hypotheses, -1) + offsets[..., None]
+    per_hypothesis = peaks.shape[2]
     peaks = peaks.flatten(1)  # [sentence, hypothesis x block]
-    blocks = peaks.topk(min(k, peaks.shape[1])).indices.sort(dim=1).values  # [sentence, k]
-    inside = torch.arange(BLOCK, device=logits.device)
-    positions = (blocks[..., None] * BLOCK + inside).flatten(1)  # [sentence, k x BLOCK]
-    values = logits.flatten(1).gather(1, positions) + offsets.gather(1, positions // vocabulary)
-    top = values.topk(k).indices.sort(dim=1).values  # [sentence, k]
+    chosen = peaks.topk(min(k, peaks.shape[1]), sorted=False).indices.sort(1).values
+    starts = torch.arange(sentences, device=log_p.device)[:, None] * peaks.shape[1]
+    values = blocks[starts + chosen] + offsets.gather(1, chosen // per_hypothesis)[..., None]
+    values = values.flatten(1)  # [sentence, candidate]
+    top = values.topk(k, sorted=False).indices.sort(1).values  # [sentence, k]
     values, order = values.gather(1, top).sort(dim=1, descending=True, stable=True)
-    return values, positions.gather(1, top).gather(1, order)
+    top = top.gather(1, order)  # [sentence, k]
+    return values, chosen.gather(1, top // BLOCK) * BLOCK + top % BLOCK
 
 
 def worth_leaving(running: Tensor) -> bool:
