@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .grammar.tree import Phrase, Token
+from .grammar.tree import Line, Token
 
 CONTRACTIONS = {
     ("in", "dem"): "im",
@@ -169,33 +169,31 @@ def write(tokens: list[Token]) -> Written:
     return text, spans, fused
 
 
-def finish(phrase: Phrase, written: Written | None = None) -> AnnotatedSentence:
-    """Turn a finished phrase into an immutable sentence: references become indices.
+def finish(line: Line, written: Written | None = None) -> AnnotatedSentence:
+    """Turn a sentence into its immutable form: references become indices.
 
     Args:
-        phrase: a whole sentence
+        line: a whole sentence
         written: what `write` made of it, if that is known already
     """
-    tokens = phrase.tokens
+    tokens = line.tokens
     text, spans, fused = written or write(tokens)
     position = {token: index for index, token in enumerate(tokens)}
     heads = [-1 if token.head is None else position[token.head] for token in tokens]
     depths = _depths(heads)
-    starts_fused = bool(fused) and fused[0][0] == 0
     words = []
     for index, token in enumerate(tokens):
-        form = token.form
-        if index == 0 and not starts_fused:
-            form = form[0].upper() + form[1:]
+        start, end = spans[index]
         words.append(
             Word(
-                form,
+                token.form if index else _capital(token.form, fused),
                 token.lemma,
                 token.upos,
                 token.feats,
                 heads[index],
                 token.relation,
-                *spans[index],
+                start,
+                end,
                 depths[index],
                 token.supersense,
                 tuple([(role, position[predicate]) for role, predicate in token.roles]),
@@ -204,26 +202,29 @@ def finish(phrase: Phrase, written: Written | None = None) -> AnnotatedSentence:
                 token.animacy,
             )
         )
-    found = {(position[first], -position[last] - 1, label) for label, first, last in phrase.spans}
-    constituents = [Constituent(label, start, -end) for start, end, label in sorted(found)]
-    return AnnotatedSentence(text, tuple(words), tuple(constituents), tuple(fused))
+    found = sorted({(start, -end, label) for label, start, end in line.spans})
+    constituents = tuple([Constituent(label, start, -end) for start, end, label in found])
+    return AnnotatedSentence(text, tuple(words), constituents, tuple(fused))
+
+
+def _capital(form: str, fused: list[tuple[int, int, str]]) -> str:
+    """Return a sentence-initial capital; inside a contraction the written form has it."""
+    return form if fused and fused[0][0] == 0 else form[0].upper() + form[1:]
 
 
 def _depths(heads: list[int]) -> list[int]:
     """Return the number of arcs from every word to the root."""
-    depths = [-1] * len(heads)
-
-    def depth(index: int) -> int:
-        if depths[index] < 0:
-            depths[index] = 0 if heads[index] < 0 else depth(heads[index]) + 1
-        return depths[index]
-
-    for index in range(len(heads)):
-        depth(index)
+    depths = []
+    for head in heads:
+        depth = 0
+        while head >= 0:
+            depth += 1
+            head = heads[head]
+        depths.append(depth)
     return depths
 
 
-def alignment(english: Phrase, german: Phrase) -> tuple[tuple[int, int], ...]:
+def alignment(english: Line, german: Line) -> tuple[tuple[int, int], ...]:
     """Return the word alignment that the links of the English tokens describe."""
     position = {token: index for index, token in enumerate(german.tokens)}
     return tuple(

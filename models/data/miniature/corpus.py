@@ -14,7 +14,7 @@ from random import Random
 from zlib import crc32
 
 from .annotation import AnnotatedPair, Focus, Written, alignment, finish, write
-from .grammar.tree import Phrase, Token
+from .grammar.tree import Line, Token
 from .sentences import complex_sentences, context, main_clauses, senses  # noqa: F401  (they join)
 from .sentences.drafts import Draft
 from .sentences.family import WEIGHTS, Grammar, phenomenon
@@ -48,13 +48,13 @@ def held_out(first: str, second: str) -> bool:
     return crc32(f"{first} {second}".encode()) % HELD_OUT == 0
 
 
-def combinations(phrase: Phrase) -> list[tuple[str, str]]:
+def combinations(line: Line) -> list[tuple[str, str]]:
     """Return the verb + object and adjective + noun pairs of an English sentence."""
     return [
         (token.lemma, token.head.lemma)
         if token.relation == "amod"
         else (token.head.lemma, token.lemma)
-        for token in phrase.tokens
+        for token in line.tokens
         if token.head is not None
         and token.relation in ("amod", "obj")
         and token.upos in ("NOUN", "ADJ")

@@ -152,7 +152,7 @@ def _attach(clause: Clause, parts: Parts) -> None:
 def _hang(phrase: Phrase, head: Token, relation: str, role: str) -> None:
     phrase.under(head, relation)
     if role:
-        phrase.head.roles.append((role, head))
+        phrase.head.roles = (*phrase.head.roles, (role, head))
 
 
 def _negate(clause: Clause, parts: Parts, kein: bool) -> tuple[Token, Token | None]:

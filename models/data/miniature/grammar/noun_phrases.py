@@ -39,6 +39,8 @@ DETERMINERS = {
     "its f": ("its", "its", "ihr"),
 }
 POSSESSIVES = {"my", "our", "his", "her", "their", "its m", "its n", "its f"}
+Parts = list[Token | Phrase]
+_POSITIVE: Features = (("Degree", "Pos"),)
 INDEFINITE = {"a", "bare", "no", "two", "three", "four", "many", "some"}
 
 
@@ -106,18 +108,21 @@ class NounPhrase:
         """Return both sides in a case."""
         nouns = self._nouns(case)
         self.words = nouns
-        parts: list[tuple[list[Token], list[Token]]] = []
+        own: Parts = []
+        other: Parts = []
         if self.owner is not None:
-            parts.append(self._owner(nouns, self.owner))
+            self._add_owner(self.owner, nouns, own, other)
         elif not self.noun.name:
-            parts.append(self._determiner(case, nouns))
-        parts += [self._adjective(word, case, nouns) for word in self.adjectives]
-        before = [token for part in parts for token in part[0]], [t for p in parts for t in p[1]]
-        after = [modifier.attach(*nouns) for modifier in self.after]
-        return (
-            Phrase(nouns[0], [*before[0], nouns[0], *(pair[0] for pair in after)], "NP"),
-            Phrase(nouns[1], [*before[1], nouns[1], *(pair[1] for pair in after)], "NP"),
-        )
+            self._add_determiner(case, nouns, own, other)
+        for word in self.adjectives:
+            self._add_adjective(word, case, nouns, own, other)
+        own.append(nouns[0])
+        other.append(nouns[1])
+        for modifier in self.after:
+            pair = modifier.attach(*nouns)
+            own.append(pair[0])
+            other.append(pair[1])
+        return Phrase(nouns[0], own, "NP"), Phrase(nouns[1], other, "NP")
 
     def _nouns(self, case: str) -> tuple[Token, Token]:
         noun, plural = self.noun, self.plural
@@ -141,16 +146,19 @@ class NounPhrase:
         link(own, other)
         return own, other
 
-    def _owner(self, nouns: tuple[Token, Token], owner: Noun) -> tuple[list[Token], list[Token]]:
+    def _add_owner(self, owner: Noun, nouns: tuple[Token, Token], own: Parts, other: Parts) -> None:
         name, genitive = NounPhrase(owner)._nouns("gen")
         mark = Token("'s", "'s", "PART").under(name, "case")
         mark.attached = True
         link(mark, genitive)
         name.under(nouns[0], "nmod:poss")
         genitive.under(nouns[1], "nmod:poss")
-        return [name, mark], [genitive]
+        own += [name, mark]
+        other.append(genitive)
 
-    def _determiner(self, case: str, nouns: tuple[Token, Token]) -> tuple[list[Token], list[Token]]:
+    def _add_determiner(
+        self, case: str, nouns: tuple[Token, Token], own: Parts, other: Parts
+    ) -> None:
         singular, plural, lemma = DETERMINERS[self.determiner]
         surface = plural if self.plural else singular
         if self.determiner == "a" and (self.plural or self.noun.mass):
@@ -158,33 +166,36 @@ class NounPhrase:
         if self.negated and lemma in ("", "ein"):
             lemma = "kein"
         first = self.adjectives[0].english if self.adjectives else nouns[0].form
-        own = other = None
-        if surface:
-            own = _english_determiner(surface, self.determiner, first).under(
-                nouns[0], _relation(self.determiner, False)
-            )
+        self.article = None
         if lemma:
             form = german.determiner(lemma, case, self.noun.gender, self.plural)
-            other = _german_determiner(form, lemma, case, self.noun.gender, self.plural)
-            other.under(nouns[1], _relation(self.determiner, True))
-        if own and other:
-            link(own, other)
-        self.article = other
-        return [own] if own else [], [other] if other else []
+            self.article = _german_determiner(form, lemma, case, self.noun.gender, self.plural)
+            other.append(self.article.under(nouns[1], _relation(self.determiner, True)))
+        if surface:
+            word = _english_determiner(surface, self.determiner, first)
+            own.append(word.under(nouns[0], _relation(self.determiner, False)))
+            if self.article:
+                link(word, self.article)
 
-    def _adjective(
-        self, word: Adjective, case: str, nouns: tuple[Token, Token]
-    ) -> tuple[list[Token], list[Token]]:
+    def _add_adjective(
+        self,
+        word: Adjective,
+        case: str,
+        nouns: tuple[Token, Token],
+        own: Parts,
+        other: Parts,
+    ) -> None:
         lemma = self.article.lemma if self.article else ""
         gender, plural = self.noun.gender, self.plural
-        own = Token(word.english, word.english, "ADJ", (("Degree", "Pos"),), "adj.all")
+        english_word = Token(word.english, word.english, "ADJ", _POSITIVE, "adj.all")
         form = german.adjective(word.stem, lemma, case, gender, plural)
-        feats = german_feats(case, gender, plural, (("Degree", "Pos"),))
-        other = Token(form, word.german, "ADJ", feats, "adj.all")
-        own.sense = other.sense = word.sense
-        link(own, other)
-        self.adjective_words = own, other
-        return [own.under(nouns[0], "amod")], [other.under(nouns[1], "amod")]
+        feats = german_feats(case, gender, plural, _POSITIVE)
+        german_word = Token(form, word.german, "ADJ", feats, "adj.all")
+        english_word.sense = german_word.sense = word.sense
+        link(english_word, german_word)
+        self.adjective_words = english_word, german_word
+        own.append(english_word.under(nouns[0], "amod"))
+        other.append(german_word.under(nouns[1], "amod"))
 
 
 def _relation(determiner: str, is_german: bool) -> str:

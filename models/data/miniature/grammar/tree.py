@@ -2,13 +2,13 @@
 
 A `Token` knows its head by reference and its partners on the other side in `links`, so
 nothing has to be renumbered while phrases are joined and reordered; `annotation.finish`
-turns references into indices once a sentence stands. A `Phrase` is a run of tokens in surface
-order with its syntactic head and the labelled spans (constituents) inside it.
+turns references into indices once a sentence stands. A `Phrase` is a run of words and phrases in
+surface order with its syntactic head; a `Line` is a whole sentence laid flat.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 Features = tuple[tuple[str, str], ...]  # UD features, sorted by name
 
@@ -47,8 +47,8 @@ class Token:
         self.supersense = supersense
         self.head: Token | None = None
         self.relation = "root"
-        self.links: list[Token] = []
-        self.roles: list[tuple[str, Token]] = []
+        self.links: tuple[Token, ...] = ()
+        self.roles: tuple[tuple[str, Token], ...] = ()
         self.entity = ""
         self.sense = ""
         self.animacy = ""
@@ -62,27 +62,14 @@ class Token:
 
 
 class Phrase:
-    """Tokens in surface order, the head among them, and the constituents inside."""
+    """Words and phrases in surface order under one head word; a label makes it a constituent."""
 
-    __slots__ = ("head", "spans", "tokens")
+    __slots__ = ("head", "label", "parts")
 
-    def __init__(self, head: Token, parts: Iterable[Token | Phrase], label: str = "") -> None:
+    def __init__(self, head: Token, parts: Sequence[Token | Phrase], label: str = "") -> None:
         self.head = head
-        self.tokens: list[Token] = []
-        self.spans: list[tuple[str, Token, Token]] = []
-        for part in parts:
-            if isinstance(part, Token):
-                self.tokens.append(part)
-            else:
-                self.tokens += part.tokens
-                self.spans += part.spans
-        if label:
-            self.mark(label, self.tokens)
-
-    def mark(self, label: str, tokens: list[Token]) -> None:
-        """Record that `tokens`, a run of this phrase, form a constituent."""
-        if tokens:
-            self.spans.append((label, tokens[0], tokens[-1]))
+        self.parts = parts
+        self.label = label
 
     def under(self, head: Token, relation: str) -> Phrase:
         """Attach the phrase's head word and return the phrase."""
@@ -90,12 +77,46 @@ class Phrase:
         return self
 
 
+class Line:
+    """A whole sentence of one side, flat.
+
+    Args:
+        phrase: what it says; a comma that closes a clause right before another mark is dropped
+
+    Attributes:
+        tokens: the words in order
+        spans: (label, start, end) of every constituent
+    """
+
+    __slots__ = ("spans", "tokens")
+
+    def __init__(self, phrase: Phrase) -> None:
+        self.tokens: list[Token] = []
+        self.spans: list[tuple[str, int, int]] = []
+        self._flatten(phrase)
+
+    def _flatten(self, phrase: Phrase) -> None:
+        tokens = self.tokens
+        start = len(tokens)
+        for part in phrase.parts:
+            if not isinstance(part, Token):
+                self._flatten(part)
+            elif part.upos == "PUNCT" and tokens and tokens[-1].form == ",":
+                tokens[-1] = part
+                end = len(tokens) - 1
+                self.spans = [(name, low, min(high, end)) for name, low, high in self.spans]
+            else:
+                tokens.append(part)
+        if phrase.label and len(tokens) > start:
+            self.spans.append((phrase.label, start, len(tokens)))
+
+
 Pair = tuple[Phrase, Phrase]  # the English and the German side of one constituent
 
 
 def link(english: Token, german: Token) -> None:
     """Record that two words translate each other."""
-    english.links.append(german)
+    english.links = (*english.links, german)
 
 
 def comma(head: Token) -> Token:

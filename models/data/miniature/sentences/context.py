@@ -12,9 +12,8 @@ from ..grammar import clauses
 from ..grammar.descriptions import Clause, Subordinate
 from ..grammar.nominals import Prepositional, Pronoun
 from ..grammar.noun_phrases import NounPhrase
-from ..grammar.tree import Pair
 from ..grammar.verb_chains import COPULA, PAST, PRESENT
-from .drafts import Draft, coordinate, sentence, text_of, wrong_gender, wrong_number
+from .drafts import Draft, coordinate, sentence, text_with, wrong_gender, wrong_number
 from .family import Grammar, phenomenon, predication, same_again
 from .relatives import RelativeClause
 
@@ -172,22 +171,17 @@ def pronoun(grammar: Grammar) -> Draft | None:
         return None
     if kind == "second":
         second.elided = True
-
-        def build() -> Pair:
-            return coordinate(clauses.build(first), clauses.build(second), "and", "und", False)
-
+        both = clauses.build(first), clauses.build(second)
+        pair = coordinate(*both, "and", "und", commas=False)
     else:
         words = ("although", "obwohl") if sampler.chance(0.3) else ("because", "weil")
         if kind == "need":
             words = ("because", "weil")
         first.after.append(Subordinate(second, *words, "advcl"))
-
-        def build() -> Pair:
-            return clauses.build(first)
-
-    draft = sentence(build())
+        pair = clauses.build(first)
+    draft = sentence(pair)
     draft.focus, draft.cue = it.words, antecedent.words
-    draft.contrasts = lambda: wrong_gender(it, build)
+    draft.contrasts = lambda: wrong_gender(it, draft)
     return draft
 
 
@@ -264,16 +258,10 @@ def possessive(grammar: Grammar) -> Draft | None:
     clause.direct = thing
     draft = sentence(clauses.build(clause))
     draft.cue = subject.words
-    english = next(t for t in draft.english.tokens if t.form == "its")
-    german = next(t for t in english.links)
-    draft.focus = english, german
-
-    def wrong() -> list[str]:
-        right = thing.determiner
-        thing.determiner = "its m" if subject.noun.gender == "f" else "its f"
-        text = sentence(clauses.build(clause)).german
-        thing.determiner = right
-        return [text_of(text)]
-
-    draft.contrasts = wrong
+    own = next(token for token in draft.english.tokens if token.form == "its")
+    other = own.links[0]
+    draft.focus = own, other
+    wrong = "sein" if other.lemma == "ihr" else "ihr"
+    form = wrong + other.form[len(other.lemma) :]
+    draft.contrasts = lambda: [text_with(draft.german, other, form)]
     return draft

@@ -9,7 +9,8 @@ from ..annotation import write
 from ..grammar import clauses, verb_chains
 from ..grammar.descriptions import Clause
 from ..grammar.nominals import Pronoun
-from ..grammar.tree import Pair, Phrase, Token, comma, link
+from ..grammar.tree import Line, Pair, Phrase, Token, comma, link
+from ..words import german
 
 
 @dataclass(slots=True)
@@ -23,8 +24,8 @@ class Draft:
         contrasts: makes the wrong target texts; called only for pairs that are kept
     """
 
-    english: Phrase
-    german: Phrase
+    english: Line
+    german: Line
     focus: tuple[Token, Token] | None = None
     cue: tuple[Token, Token] | None = None
     contrasts: Callable[[], list[str]] = field(default=list)
@@ -32,30 +33,14 @@ class Draft:
 
 def sentence(pair: Pair, mark: str = ".") -> Draft:
     """Close a pair of clauses with its final mark."""
-    sides = []
-    for phrase in pair:
-        end = Token(mark, mark, "PUNCT").under(phrase.head, "punct")
+    ends = Token(mark, mark, "PUNCT"), Token(mark, mark, "PUNCT")
+    link(*ends)
+    lines = []
+    for phrase, end in zip(pair, ends, strict=True):
+        end.under(phrase.head, "punct")
         end.attached = True
-        whole = Phrase(phrase.head, [phrase, end])
-        _drop_commas(whole)
-        whole.mark("S", whole.tokens)
-        sides.append(whole)
-    link(sides[0].tokens[-1], sides[1].tokens[-1])
-    return Draft(sides[0], sides[1])
-
-
-def _drop_commas(phrase: Phrase) -> None:
-    """Drop a comma that closes a clause right before another mark."""
-    tokens = phrase.tokens
-    dropped = {
-        token: tokens[index - 1]
-        for index, token in enumerate(tokens[:-1])
-        if token.form == "," and tokens[index + 1].upos == "PUNCT"
-    }
-    if not dropped:
-        return
-    phrase.tokens = [token for token in tokens if token not in dropped]
-    phrase.spans = [(label, first, dropped.get(last, last)) for label, first, last in phrase.spans]
+        lines.append(Line(Phrase(phrase.head, (phrase, end), "S")))
+    return Draft(lines[0], lines[1])
 
 
 def coordinate(first: Pair, second: Pair, english: str, german: str, commas: bool) -> Pair:
@@ -72,9 +57,17 @@ def coordinate(first: Pair, second: Pair, english: str, german: str, commas: boo
     return sides[0], sides[1]
 
 
-def text_of(phrase: Phrase) -> str:
-    """Return a phrase as plain text."""
-    return write(phrase.tokens)[0]
+def text_of(line: Line) -> str:
+    """Return a sentence as plain text."""
+    return write(line.tokens)[0]
+
+
+def text_with(line: Line, token: Token, form: str) -> str:
+    """Return a sentence as plain text with one word said otherwise."""
+    right, token.form = token.form, form
+    text = text_of(line)
+    token.form = right
+    return text
 
 
 def wrong_number(clause: Clause, draft: Draft) -> list[str]:
@@ -85,25 +78,21 @@ def wrong_number(clause: Clause, draft: Draft) -> list[str]:
     chain = verb_chains.build(
         clause.verb, clause.when, clause.passive, "3", not clause.subject.plural, False, True
     )
-    right = token.form
-    if chain.finite is None:
-        return []
-    token.form = chain.finite.form
-    text = text_of(draft.german)
-    token.form = right
-    return [text]
+    return [text_with(draft.german, token, chain.finite.form)] if chain.finite else []
 
 
-def wrong_gender(pronoun: Pronoun, rebuild: Callable[[], Pair]) -> list[str]:
+def wrong_gender(pronoun: Pronoun, draft: Draft) -> list[str]:
     """Return the targets with a pronoun of another gender."""
-    right = pronoun.german_gender
-    texts = []
-    for gender in "mfn":
-        if gender != right:
-            pronoun.german_gender = gender
-            texts.append(text_of(sentence(rebuild()).german))
-    pronoun.german_gender = right
-    return texts
+    if pronoun.words is None:
+        return []
+    token = pronoun.words[1]
+    case = dict(token.feats)["Case"].lower()
+    forms = [
+        german.personal_pronoun(pronoun.person, pronoun.plural, gender, case)
+        for gender in "mfn"
+        if gender != pronoun.german_gender
+    ]
+    return [text_with(draft.german, token, form) for form in forms]
 
 
 def main(clause: Clause, mark: str = ".") -> Draft:

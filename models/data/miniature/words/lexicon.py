@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
@@ -71,13 +71,13 @@ class Noun:
     entity: str = ""
     place: tuple[str, str] = ("in", "in")
     sense: str = ""
+    animacy: str = field(init=False)
 
-    @property
-    def animacy(self) -> str:
-        """Return human, animal or inanimate."""
-        if "person" in self.tags or "group" in self.tags:
-            return "human"
-        return "animal" if "animal" in self.tags else "inanimate"
+    def __post_init__(self) -> None:
+        """Work out animacy from the tags: human, animal or inanimate."""
+        living = "animal" if "animal" in self.tags else "inanimate"
+        human = {"person", "group"} & self.tags
+        object.__setattr__(self, "animacy", "human" if human else living)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
