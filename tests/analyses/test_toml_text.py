@@ -17,7 +17,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.dictionaries(texts, values))
 def test_whatever_is_written_reads_back(wanted):
     assert tomllib.loads(toml_text(wanted)) == wanted
