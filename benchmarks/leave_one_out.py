@@ -21,7 +21,7 @@ from headcount.models.batch import Batch
 from headcount.models.data.vocabulary import Vocabulary
 from headcount.models.network import Network, NetworkSettings
 from headcount.models.transformer import TransformerTranslator
-from headcount.probe.leave_one_out import losses_without_each, sentence_losses
+from headcount.probe.leave_one_out import losses_without_each, sentence_sums
 
 
 def main() -> None:
@@ -52,7 +52,7 @@ def main() -> None:
 
 def _plain_pass(translator: TransformerTranslator, batch: Batch) -> None:
     with torch.no_grad():
-        sentence_losses(translator, batch)
+        sentence_sums(translator.token_losses(batch))
 
 
 def _seconds(work: Callable[[], object]) -> float:

@@ -8,6 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from .ablation import states_without_each
 from .batch import Batch
 from .checkpoints import fingerprint_of, load_network, save_network
 from .data.batching import collate, length_batches
@@ -125,6 +126,14 @@ class TransformerTranslator:
         """Return -log p of every label in nats, 0 at padding  # [batch, target]."""
         logits = self.logits(batch, gates)  # [batch, target, vocabulary]
         return token_cross_entropy(logits, batch.labels.ids, batch.labels.real)
+
+    @torch.no_grad()
+    def token_losses_without_each(self, batch: Batch) -> Iterator[Tensor]:
+        """Yield `token_losses` with one head after another closed  # each [batch, target]."""
+        labels = batch.labels
+        for states in states_without_each(self.network, batch):
+            logits = self.network.project(states)  # [batch, target, vocabulary]
+            yield token_cross_entropy(logits, labels.ids, labels.real)
 
     def capture(
         self,

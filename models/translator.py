@@ -119,6 +119,14 @@ class Translator(Protocol):
         """Return -log p of every label in nats, 0 at padding  # [batch, target]."""
         ...
 
+    def token_losses_without_each(self, batch: Batch) -> Iterator[Tensor]:
+        """Yield `token_losses` with one head after another closed, in layout order.
+
+        The same numbers as one call with each row of `layout.each_closed()`, without
+        gradients, and without computing again what the head cannot change.
+        """
+        ...
+
     def capture(
         self,
         batch: Batch,

@@ -9,7 +9,8 @@ guess. It is signed: a negative value says that the model is better off without 
 The value over a corpus is the mean over target tokens (EOS included), which is the
 difference of the two corpus NLLs.
 
-Cost: one forward pass a head and one more. Pitfall: what can be spared alone need not be
+Cost: at most one forward pass a head and one more; what comes before the head is computed
+once for all heads (`models/ablation.py`). Pitfall: what can be spared alone need not be
 spared together; when two heads do the same work, each alone looks idle.
 """
 
@@ -48,16 +49,12 @@ def losses_without_each(translator: Translator, batch: Batch) -> Tensor:
     Returns:
         float64 on the CPU; exactly 0 for a head that changes nothing  # [batch, head]
     """
-    layout = translator.layout
-    whole = sentence_losses(translator, batch)  # [batch]
-    gains = [
-        sentence_losses(translator, batch, row[None]) - whole
-        for row in layout.each_closed().to(translator.device)
-    ]
+    whole = sentence_sums(translator.token_losses(batch))  # [batch]
+    gains = [sentence_sums(it) - whole for it in translator.token_losses_without_each(batch)]
     return torch.stack(gains, dim=1) if gains else whole.new_zeros(len(batch), 0)
 
 
-def sentence_losses(translator: Translator, batch: Batch, gates: Tensor | None = None) -> Tensor:
-    """Return the summed token NLL of every sentence in nats, float64 on the CPU  # [batch]."""
+def sentence_sums(losses: Tensor) -> Tensor:
+    """Sum token losses [batch, target] by sentence, in float64 on the CPU  # [batch]."""
     # To the CPU first: not every kind of device can compute in float64.
-    return translator.token_losses(batch, gates).cpu().double().sum(1)
+    return losses.cpu().double().sum(1)
