@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from itertools import islice
 from random import Random
+from time import process_time
 
 import pytest
 
@@ -116,7 +117,10 @@ def test_the_same_seed_gives_the_same_pairs_in_another_process(corpus: Miniature
 
 @pytest.mark.slow
 def test_the_default_corpus_has_its_vocabulary_and_its_rare_words() -> None:
+    started = process_time()
     corpus = generate(seed=0)
+    seconds = process_time() - started
+    assert seconds < 20  # half of that on an idle core
     assert {name: len(part) for name, part in corpus.splits.items()} == {
         "train": 20_000,
         "valid": 500,

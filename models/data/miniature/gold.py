@@ -101,7 +101,7 @@ def _rows(sentence: AnnotatedSentence) -> Iterator[str]:
     for index, word in enumerate(sentence.words):
         if index in ranges:
             last, form = ranges[index]
-            misc = "_" if sentence.text[word.end : word.end + 1] == " " else "SpaceAfter=No"
+            misc = "SpaceAfter=No" if _runs_on(word, sentence.text) else "_"
             yield "\t".join([f"{index + 1}-{last + 1}", form, *["_"] * 7, misc])
             inside.update(range(index, last + 1))
         yield _row(index, word, sentence.text, index in inside)
@@ -131,7 +131,12 @@ def _misc(word: Word, text: str, inside: bool) -> str:
         "Entity": word.entity,
         "Role": ",".join(f"{role}:{predicate + 1}" for role, predicate in word.roles),
         "Sense": word.sense,
-        "SpaceAfter": "" if inside or text[word.end : word.end + 1] == " " else "No",
+        "SpaceAfter": "No" if not inside and _runs_on(word, text) else "",
         "Supersense": word.supersense,
     }
     return "|".join(f"{key}={value}" for key, value in values.items() if value)
+
+
+def _runs_on(word: Word, text: str) -> bool:
+    """Tell whether another character follows a word at once."""
+    return text[word.end : word.end + 1] not in ("", " ")

@@ -156,9 +156,11 @@ def pronoun(grammar: Grammar) -> Draft | None:
     verb = rng.choice(verbs)
     when = PRESENT if sampler.chance(0.45) else PAST
     subject = sampler.subject(verb, 0.1)
-    antecedent = sampler.noun_phrase(_THINGS, plural=0.0, adjectives=0.15)
-    if not sampler.words.matches(antecedent.noun, verb.object) or not _person(subject):
-        return None
+    while not _person(subject):
+        subject = sampler.subject(verb, 0.1)
+    antecedent = sampler.noun_phrase(verb.object, plural=0.0, adjectives=0.15)
+    while not sampler.words.matches(antecedent.noun, _THINGS):
+        antecedent = sampler.noun_phrase(verb.object, plural=0.0, adjectives=0.15)
     if antecedent.determiner not in ("the", "a", "this", "my"):
         antecedent.determiner = "the"
     if not _modify(grammar, antecedent, grammar.modifiers()):
