@@ -46,16 +46,41 @@ class Projections:
 
 
 class PreparedDecoder:
-    """A network's decoder with its weights laid out for single steps; made once a search."""
+    """A network's decoder made ready for single steps, and the room in which they work.
+
+    It is made once a search. Its buffers are used again by every batch: on a fresh page of
+    memory the first touch costs more than the arithmetic that follows.
+    """
 
     def __init__(self, network: Network) -> None:
         self.network = network
         self.layers = [PreparedLayer(layer) for layer in network.decoder]
         self.table = network.output_table.t().contiguous()  # [width, vocabulary]
+        room = rounded_up(self.table.shape[1], BLOCK)
+        self.buffers = self.table.new_empty(2, 0, room)  # [.., row, vocabulary]
+
+    def log_probabilities(self, states: Tensor) -> Tensor:
+        """Return log P of the next token, in a buffer that the next call overwrites.
+
+        Args:
+            states: [sentence, hypothesis, width]
+
+        Returns:
+            In nats; the vocabulary is filled up to a multiple of `BLOCK` with entries of -inf
+            [sentence, hypothesis, vocabulary].
+        """
+        rows = self.network.decoder_norm(states).flatten(0, 1)  # [row, width]
+        _, most, room = self.buffers.shape
+        if most < len(rows):
+            self.buffers = rows.new_full((2, len(rows), room), float("-inf"))
+        logits, log_p = self.buffers[:, : len(rows)]
+        torch.mm(rows, self.table, out=logits[:, : self.table.shape[1]])
+        torch.log_softmax(logits, dim=-1, out=log_p)
+        return log_p.view(*states.shape[:2], room)
 
 
 class PreparedLayer:
-    """One decoder layer with merged projections."""
+    """One decoder layer with merged projections and the buffer of its cache."""
 
     def __init__(self, layer: nn.Module) -> None:
         assert isinstance(layer, DecoderLayer)
@@ -68,6 +93,7 @@ class PreparedLayer:
         own, cross = layer.self_attention, layer.cross_attention
         self.own = Projections(own.query, own.key, own.value)
         self.source = Projections(cross.key, cross.value)
+        self.buffer = own.output.bias.new_empty(0)
 
 
 def input_first(weight: Tensor) -> Tensor:
@@ -102,7 +128,6 @@ class Prefixes:
         # have one branch, one row tells it for all  # [1 or sentence, hypothesis, slot]
         self.strangers = memory.new_zeros(1, 1, 0)
         self.used = 0
-        self._buffers = memory.new_empty(2, 0, 0)
 
     def step(self, tokens: Tensor) -> Tensor:
         """Append one token to every prefix and return what may come next.
@@ -111,8 +136,7 @@ class Prefixes:
             tokens: ids [sentence, hypothesis]; BOS in the first step.
 
         Returns:
-            Log-probabilities in nats, in a buffer that the next step overwrites. The
-            vocabulary is filled up to a multiple of `BLOCK` with entries of -inf
+            Log-probabilities as `PreparedDecoder.log_probabilities` gives them
             [sentence, hypothesis, vocabulary].
         """
         network = self.decoder.network
@@ -123,7 +147,7 @@ class Prefixes:
         for layer in self.layers:
             states = layer.step(states, mask, self.source_mask, self.gates)
         self.length += 1
-        return self._project(network.decoder_norm(states))
+        return self.decoder.log_probabilities(states)
 
     def follow(self, parents: Tensor) -> None:
         """Let each new hypothesis descend from an old one [sentence, hypothesis]."""
@@ -152,18 +176,6 @@ class Prefixes:
         self.strangers[..., start : self.used] = additive(others, self.strangers.dtype)
         return self.strangers[:, None]
 
-    def _project(self, states: Tensor) -> Tensor:
-        """Compute log-probabilities into buffers that all steps share."""
-        rows = states.flatten(0, 1)  # [sentence x hypothesis, width]
-        vocabulary = self.decoder.table.shape[1]
-        if self._buffers.shape[1] < len(rows):
-            shape = (2, len(rows), rounded_up(vocabulary, BLOCK))
-            self._buffers = rows.new_full(shape, float("-inf"))
-        logits, log_p = self._buffers[:, : len(rows)]
-        torch.mm(rows, self.decoder.table, out=logits[:, :vocabulary])
-        torch.log_softmax(logits, dim=-1, out=log_p)
-        return log_p.view(*states.shape[:2], -1)
-
 
 class LayerState:
     """What one decoder layer remembers of the sources and of the prefixes.
@@ -175,7 +187,7 @@ class LayerState:
 
     def __init__(self, prepared: PreparedLayer, memory: Tensor) -> None:
         self.prepared = prepared
-        self.prefix = Cache(prepared.layer.self_attention, memory)
+        self.prefix = Cache(prepared, len(memory))
         cross = prepared.layer.cross_attention
         # Contiguous now, or every step would make it so: [role, sentence, head, source, head_width]
         self.source = by_role(cross, prepared.source(memory)).contiguous() if cross.ids else None
@@ -219,14 +231,14 @@ class LayerState:
 class Cache:
     """Keys and values of all prefixes: room that doubles when full, slots that never move.
 
-    Slots are read in multiples of `SLOTS`, those not yet written being zero and masked:
+    Slots are read in multiples of `SLOTS`, those not yet written being finite and masked:
     matrix products of a few rows and columns have no fast kernel.
     """
 
-    def __init__(self, attention: MultiHeadAttention, memory: Tensor) -> None:
-        shape = (2, len(memory), len(attention.ids), 2 * SLOTS, attention.head_width)
-        self.slots = memory.new_zeros(shape)  # [key or value, sentence, head, slot, head_width]
+    def __init__(self, prepared: PreparedLayer, sentences: int) -> None:
+        self.prepared = prepared
         self.used = 0
+        self.slots = self._room(sentences)  # [key or value, sentence, head, slot, head_width]
 
     def append(self, newest: Tensor) -> Tensor:
         """Write a slot a hypothesis; return all keys and all values so far.
@@ -241,18 +253,26 @@ class Cache:
         start, self.used = self.used, self.used + newest.shape[3]
         read = rounded_up(self.used, SLOTS)
         if read > self.slots.shape[3]:
-            self._move(self.slots, 2 * read)
+            old = self.slots
+            self.prepared.buffer = newest.new_zeros(2 * read * newest[:, :, :, 0].numel())
+            self.slots = self._room(newest.shape[1])
+            self.slots[:, :, :, :start] = old[:, :, :, :start]
         self.slots[:, :, :, start : self.used] = newest
         return self.slots[:, :, :, :read]
 
     def keep(self, sentences: Tensor) -> None:
         """Forget all sentences but these [sentence]."""
-        self._move(self.slots[:, sentences, :, : self.used], self.slots.shape[3])
+        kept = self.slots[:, sentences, :, : self.used]
+        self.slots = self._room(len(sentences))
+        self.slots[:, :, :, : self.used] = kept
 
-    def _move(self, content: Tensor, room: int) -> None:
-        *outer, used, head_width = content.shape
-        self.slots = content.new_zeros(*outer, room, head_width)
-        self.slots[:, :, :, :used] = content
+    def _room(self, sentences: int) -> Tensor:
+        """Lay as many slots as fit into the layer's buffer, whatever they hold."""
+        attention, buffer = self.prepared.layer.self_attention, self.prepared.buffer
+        heads, head_width = len(attention.ids), attention.head_width
+        slot = 2 * sentences * heads * head_width  # values in one slot
+        slots = len(buffer) // max(slot, 1) // SLOTS * SLOTS
+        return buffer[: slots * slot].view(2, sentences, heads, slots, head_width)
 
 
 def attend(
