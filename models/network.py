@@ -242,9 +242,7 @@ class Network(nn.Module):
         states = self.embed_target(target.ids)
         for layer in self.decoder:
             _record_state(recorder, "decoder", states)
-            states = layer(
-                states, memory, target.visible, source.visible, by_attention, recorder
-            )
+            states = layer(states, memory, target.visible, source.visible, by_attention, recorder)
         states = self.decoder_norm(states)
         _record_state(recorder, "decoder", states)
         return states
