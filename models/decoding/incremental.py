@@ -53,7 +53,7 @@ class PreparedDecoder:
     """
 
     def __init__(self, network: Network) -> None:
-        self.network = network
+        self.network = network = _working_copy(network)
         self.layers = [PreparedLayer(layer) for layer in network.decoder]
         self.table = network.output_table.t().contiguous()  # [width, vocabulary]
         room = rounded_up(self.table.shape[1], BLOCK)
@@ -84,16 +84,24 @@ class PreparedLayer:
 
     def __init__(self, layer: nn.Module) -> None:
         assert isinstance(layer, DecoderLayer)
-        self.layer = copy.deepcopy(layer)
-        for part in self.layer.modules():
+        self.layer = layer
+        for part in layer.modules():
             if isinstance(part, nn.Linear):
                 part.weight = nn.Parameter(input_first(part.weight), requires_grad=False)
-            elif isinstance(part, nn.ReLU):
-                part.inplace = True
         own, cross = layer.self_attention, layer.cross_attention
         self.own = Projections(own.query, own.key, own.value)
         self.source = Projections(cross.key, cross.value)
         self.buffer = own.output.bias.new_empty(0)
+
+
+def _working_copy(network: Network) -> Network:
+    """Return a copy that shares all weights and whose activations work in place."""
+    shared = {id(weight): weight for weight in (*network.parameters(), *network.buffers())}
+    copied = copy.deepcopy(network, shared)
+    for part in copied.modules():
+        if isinstance(part, nn.ReLU):
+            part.inplace = True
+    return copied
 
 
 def input_first(weight: Tensor) -> Tensor:
@@ -171,9 +179,9 @@ class Prefixes:
         """Open one slot a hypothesis and return the mask  # [sentence, 1, hypothesis, slot]."""
         start, self.used = self.used, self.used + hypotheses
         missing = rounded_up(self.used, SLOTS) - self.strangers.shape[2]
-        self.strangers = F.pad(self.strangers, (0, missing), value=float("-inf"))
-        others = ~torch.eye(hypotheses, dtype=torch.bool, device=self.strangers.device)
-        self.strangers[..., start : self.used] = additive(others, self.strangers.dtype)
+        if missing:
+            self.strangers = F.pad(self.strangers, (0, missing), value=float("-inf"))
+        self.strangers[..., start : self.used].diagonal(dim1=1, dim2=2).zero_()
         return self.strangers[:, None]
 
 
