@@ -91,8 +91,21 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "small": {
         "corpus": {"name": "multi30k"},
-        "vocabulary": {"size": 8000},
-        "network": {"width": 256, "feed_forward_width": 1024, "dropout": 0.2},
+        "vocabulary": {"size": 5000},
+        "network": {
+            "width": 256,
+            "feed_forward_width": 1024,
+            "dropout": 0.3,
+            "norm_place": "pre",
+        },
+        "training": {
+            "updates": 4400,
+            "learning_rate": 3e-3,
+            "warmup": 200,
+            "cooldown": 0.4,
+            "validate_every": 200,
+            "average": 3,
+        },
     },
     "base": {
         "corpus": {"name": "multi30k"},

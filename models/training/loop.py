@@ -224,6 +224,7 @@ class _Run:
             best = checkpoint_path(folder, progress.best_update)
             fill_network(self.network, average_of([best]))
             measured = self.plan.validate(self.network)
+            recent = [progress.best_update]
         final = {"update": progress.update, "averaged": float(len(recent)), **measured}
         progress.history.append({**final, "seconds": progress.seconds})
 

@@ -112,6 +112,7 @@ def test_the_best_checkpoint_wins_over_a_worse_mean(tmp_path: Path, monkeypatch)
     _nll_is(monkeypatch, 1.0, 2.0, 3.0, 4.0, 1.0)  # three validations, the mean, the best again
     translator, progress, _ = _train(tmp_path)
     assert progress.best_update == 4
+    assert progress.history[-1]["averaged"] == 1
     best = average_of([tmp_path / "4.safetensors"])
     assert all(torch.equal(it, best[name]) for name, it in translator.network.named_parameters())
 
