@@ -196,9 +196,11 @@ class LayerState:
     def __init__(self, prepared: PreparedLayer, memory: Tensor) -> None:
         self.prepared = prepared
         self.prefix = Cache(prepared, len(memory))
-        cross = prepared.layer.cross_attention
-        # Contiguous now, or every step would make it so: [role, sentence, head, source, head_width]
-        self.source = by_role(cross, prepared.source(memory)).contiguous() if cross.ids else None
+        # Contiguous now, or every step would make them so.
+        self.source = tuple(
+            part.contiguous()
+            for part in by_role(prepared.layer.cross_attention, prepared.source(memory))
+        )  # keys and values, each [sentence, head, source, head_width]
 
     def step(
         self,
@@ -214,15 +216,15 @@ class LayerState:
         def attend_prefix(x: Tensor) -> Tensor:
             if not own.ids:
                 return own.output.bias.expand_as(x)
-            roles = by_role(own, self.prepared.own(x))
-            query, keys, values = roles[0], *self.prefix.append(roles[1:])
+            query, key, value = by_role(own, self.prepared.own(x))
+            keys, values = self.prefix.append(key, value)
             return attend(own, query, keys, values, mask, gates)
 
         def attend_source(x: Tensor) -> Tensor:
-            if self.source is None:
+            if not cross.ids:
                 return cross.output.bias.expand_as(x)
-            query = cross.by_head(cross.query(x))  # [sentence, head, hypothesis, head_width]
-            keys, values = self.source  # each [sentence, head, source, head_width]
+            (query,) = by_role(cross, cross.query(x))
+            keys, values = self.source
             return attend(cross, query, keys, values, source_mask, gates)
 
         states = layer.self_residual(states, attend_prefix)
@@ -231,8 +233,7 @@ class LayerState:
 
     def keep(self, sentences: Tensor) -> None:
         """Forget all sentences but these [sentence]."""
-        if self.source is not None:
-            self.source = self.source[:, sentences]
+        self.source = tuple(part[sentences] for part in self.source)
         self.prefix.keep(sentences)
 
 
@@ -247,32 +248,40 @@ class Cache:
         self.prepared = prepared
         self.used = 0
         self.slots = self._room(sentences)  # [key or value, sentence, head, slot, head_width]
+        self.keys, self.values = self.slots[:, :, :, :0].unbind()  # what is read
 
-    def append(self, newest: Tensor) -> Tensor:
+    def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Write a slot a hypothesis; return all keys and all values so far.
 
         Args:
-            newest: keys and values of the newest position
-                [key or value, sentence, head, hypothesis, head_width]
+            key, value: of the newest position [sentence, head, hypothesis, head_width]
 
         Returns:
-            A view of the cache  # [key or value, sentence, head, slot, head_width]
+            Views of the cache  # each [sentence, head, slot, head_width]
         """
-        start, self.used = self.used, self.used + newest.shape[3]
-        read = rounded_up(self.used, SLOTS)
-        if read > self.slots.shape[3]:
-            old = self.slots
-            self.prepared.buffer = newest.new_zeros(2 * read * newest[:, :, :, 0].numel())
-            self.slots = self._room(newest.shape[1])
-            self.slots[:, :, :, :start] = old[:, :, :, :start]
-        self.slots[:, :, :, start : self.used] = newest
-        return self.slots[:, :, :, :read]
+        start, self.used = self.used, self.used + key.shape[2]
+        if self.used > self.keys.shape[2]:
+            self._read(rounded_up(self.used, SLOTS), start)
+        self.keys[:, :, start : self.used] = key
+        self.values[:, :, start : self.used] = value
+        return self.keys, self.values
 
     def keep(self, sentences: Tensor) -> None:
         """Forget all sentences but these [sentence]."""
         kept = self.slots[:, sentences, :, : self.used]
         self.slots = self._room(len(sentences))
         self.slots[:, :, :, : self.used] = kept
+        self._read(rounded_up(self.used, SLOTS), self.used)
+
+    def _read(self, slots: int, written: int) -> None:
+        """Read the first slots, in more room if need be, with those that are written."""
+        old = self.slots
+        _, sentences, heads, room, head_width = old.shape
+        if slots > room:
+            self.prepared.buffer = old.new_zeros(2 * slots * 2 * sentences * heads * head_width)
+            self.slots = self._room(sentences)
+            self.slots[:, :, :, :written] = old[:, :, :, :written]
+        self.keys, self.values = self.slots[:, :, :, :slots].unbind()
 
     def _room(self, sentences: int) -> Tensor:
         """Lay as many slots as fit into the layer's buffer, whatever they hold."""
@@ -302,15 +311,19 @@ def attend(
     return attention.merged(context.transpose(1, 2), gates.get(attention.name))
 
 
-def by_role(attention: MultiHeadAttention, features: Tensor) -> Tensor:
+def by_role(attention: MultiHeadAttention, features: Tensor) -> tuple[Tensor, ...]:
     """Split merged projections [sentence, token, features] by role and head.
 
     Returns:
-        Queries, keys and values, or keys and values
-        [role, sentence, head, token, head_width]
+        Queries, keys and values, or those of them that were projected
+        # each [sentence, head, token, head_width]
     """
-    roles = features.unflatten(-1, (-1, len(attention.ids), attention.head_width))
-    return roles.permute(2, 0, 3, 1, 4)
+    sentences, tokens, width = features.shape
+    heads, head_width = len(attention.ids), attention.head_width
+    roles = width // max(heads * head_width, 1)
+    return (
+        features.view(sentences, tokens, roles, heads, head_width).permute(2, 0, 3, 1, 4).unbind()
+    )
 
 
 def additive(hidden: Tensor, dtype: torch.dtype) -> Tensor:
