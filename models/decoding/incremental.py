@@ -59,6 +59,15 @@ class PreparedDecoder:
         room = rounded_up(self.table.shape[1], BLOCK)
         self.buffers = self.table.new_empty(2, 0, room)  # [.., row, vocabulary]
 
+    def with_own_buffers(self) -> PreparedDecoder:
+        """Return a decoder with the same weights for another thread."""
+        other = copy.copy(self)
+        other.layers = [copy.copy(layer) for layer in self.layers]
+        for layer in other.layers:
+            layer.buffer = layer.buffer.new_empty(0)
+        other.buffers = self.buffers.new_empty(2, 0, self.buffers.shape[2])
+        return other
+
     def log_probabilities(self, states: Tensor) -> Tensor:
         """Return log P of the next token, in a buffer that the next call overwrites.
 

@@ -165,6 +165,27 @@ def test_a_batch_of_1_equals_a_batch_of_64(norm_place, beam):
     assert len({len(it.ids) for it in found}) > 5
 
 
+@pytest.mark.parametrize("beam", [1, 3])
+def test_threads_change_nothing(beam):
+    network = network_of()
+    source = sources(30)
+    settings = SearchSettings(beam=beam, max_extra=2, batch_tokens=50)
+    rows = torch.rand(30, len(network.layout), generator=torch.Generator().manual_seed(2)).double()
+    before = torch.get_num_threads()
+    found = []
+    try:
+        for threads in (1, 5):
+            torch.set_num_threads(threads)
+            found.append(search(network, source, settings, rows, **MARKS))
+            assert torch.get_num_threads() == threads
+        with pytest.raises(DataError, match="positions for"):
+            search(network, [*source, (*[5] * 70, EOS)], settings, **MARKS)
+        assert torch.get_num_threads() == 5
+    finally:
+        torch.set_num_threads(before)
+    same(*found)
+
+
 @pytest.mark.parametrize("beam", [1, 4])
 def test_gate_rows_side_by_side_equal_runs_of_their_own(beam):
     network = network_of()
