@@ -6,7 +6,8 @@ All systems translate the same sentences of 16 tokens with a network of the pres
 (width 256, feed-forward 1024, 3 + 3 layers, 8 heads, vocabulary 8,000; random weights from a
 fixed seed) in batches of 64, in float32, with the same number of threads, and say exactly 16
 tokens. CTranslate2 and the plain loop compute with our weights, and their translations are
-compared with ours; HuggingFace's Marian has the same shape and weights of its own.
+compared with ours; HuggingFace's Marian has the same shape and weights of its own. Ours and
+the plain loop also compute the log-probabilities.
 
 Systems take turns in every round, so a busy machine slows all of them alike; after each turn
 the script sleeps until the other library's threads have stopped spinning. Reported are
@@ -72,15 +73,22 @@ def ours(network: Network, sentences: Sentences, beam: int) -> Translate:
     return lambda: [list(found.ids) for found in search(network, sentences, settings, **marks)]
 
 
-def ctranslate2(network: Network, sentences: Sentences, beam: int) -> Translate:
-    """Write our weights as a CTranslate2 model and prepare its translator."""
+def ctranslate2(network: Network, sentences: Sentences, beam: int, workers: int = 1) -> Translate:
+    """Write our weights as a CTranslate2 model and prepare its translator.
+
+    Its default is one worker whose operations share all threads; `workers` batches side by
+    side, with the threads shared out, is its other mode.
+    """
     import ctranslate2
 
     folder = tempfile.mkdtemp()
     ctranslate2_spec(network).save(folder)
-    threads = torch.get_num_threads()
     translator = ctranslate2.Translator(
-        folder, device="cpu", compute_type="float32", inter_threads=1, intra_threads=threads
+        folder,
+        device="cpu",
+        compute_type="float32",
+        inter_threads=workers,
+        intra_threads=max(1, torch.get_num_threads() // workers),
     )
     # The end token is added by the caller, as its documentation asks.
     words = [[str(token) for token in sentence] for sentence in sentences]
@@ -96,6 +104,11 @@ def ctranslate2(network: Network, sentences: Sentences, beam: int) -> Translate:
         return [[int(word) for word in result.hypotheses[0]] for result in found]
 
     return translate
+
+
+def ctranslate2_workers(network: Network, sentences: Sentences, beam: int) -> Translate:
+    """Prepare CTranslate2 with a worker a thread."""
+    return ctranslate2(network, sentences, beam, torch.get_num_threads())
 
 
 def ctranslate2_spec(network: Network):
@@ -272,6 +285,7 @@ def plain_loop(network: Network, sentences: Sentences, beam: int) -> Translate:
 SYSTEMS = {
     "headcount": ours,
     "CTranslate2": ctranslate2,
+    "CTranslate2 workers": ctranslate2_workers,
     "HuggingFace": huggingface,
     "plain loop": plain_loop,
 }
@@ -324,12 +338,12 @@ def main() -> None:
 
 def report(beam: int, sentences: int, seconds: dict[str, list[float]]) -> None:
     """Print sentences a second and ratios to CTranslate2."""
-    print(f"\nbeam {beam}{'':10} sentences/s   x CTranslate2")
+    print(f"\nbeam {beam}{'':14} sentences/s   x CTranslate2")
     for name, times in seconds.items():
         speed = sentences / statistics.median(times)
         peers = seconds.get("CTranslate2")
         ratio = float(np.median(np.divide(peers, times))) if peers else float("nan")
-        print(f"{name:16} {speed:11.0f} {ratio:15.2f}")
+        print(f"{name:20} {speed:11.0f} {ratio:15.2f}")
 
 
 if __name__ == "__main__":

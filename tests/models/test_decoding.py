@@ -111,7 +111,7 @@ def same(left: list[Hypothesis], right: list[Hypothesis], tolerance: float = 1e-
 @pytest.mark.parametrize("norm_place", ["pre", "post"])
 def test_a_beam_that_holds_everything_is_exhaustive_search(norm_place):
     lengths = set()
-    for seed, alpha in product(range(6), (-0.5, 0.0, 0.6, 1.0, 3.0)):
+    for seed, alpha in product(range(6), (-0.5, 1.0, 3.0)):
         network = network_of(7, seed, norm_place=norm_place)
         source = sources(1, 7, seed)[0]
         settings = SearchSettings(beam=320, length_penalty=alpha, max_ratio=0, max_extra=4)
@@ -151,9 +151,8 @@ def test_log_probability_is_the_networks_own(norm_place, beam):
         assert found.finished or len(ids) == len(one) + 5
 
 
-@pytest.mark.parametrize("norm_place", ["pre", "post"])
-@pytest.mark.parametrize("beam", [1, 3, 5])
-def test_a_batch_of_1_equals_a_batch_of_64(norm_place, beam):
+@pytest.mark.parametrize(("beam", "norm_place"), [(1, "pre"), (3, "pre"), (5, "post")])
+def test_a_batch_of_1_equals_a_batch_of_64(beam, norm_place):
     network = network_of(norm_place=norm_place)
     source = sources(64)
     together = SearchSettings(beam=beam, max_ratio=1.0, max_extra=4, batch_tokens=10_000)
