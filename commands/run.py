@@ -72,9 +72,11 @@ def _findings(run: Path) -> dict[str, str]:
     choice = smallest_within(Result.load(run / "results" / "prune").tables["curve"].rows, 1.0)
     if choice is not None:
         total, chosen = choice.whole["heads_left"], choice.chosen
-        found["heads"] = (
-            f"All {total} heads are needed to stay surely within 1 BLEU point"
-            if chosen is None
-            else f"{chosen['heads_left']} of {total} heads stay surely within 1 BLEU point"
-        )
+        if choice.vacuous:
+            found["heads"] = "The model translates too badly to tell how many heads it needs"
+        elif chosen is None:
+            found["heads"] = f"All {total} heads are needed to stay surely within 1 BLEU point"
+        else:
+            left = chosen["heads_left"]
+            found["heads"] = f"{left} of {total} heads stay surely within 1 BLEU point"
     return found

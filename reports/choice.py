@@ -7,13 +7,14 @@ non-inferiority: an interval that merely touches the whole model's would reward 
 set, whose intervals are wide. The second condition keeps a lucky dip from being chosen.
 
 Of all orders, the one that gets by with the fewest heads is taken; of equals, the higher
-BLEU. Pitfall: that choice is made on the sentences that the BLEU is measured on, so the
-loss of the winner is slightly flattered; the page says so.
+BLEU. A model whose own BLEU is no higher than the allowed loss gives no answer: it would be
+allowed to lose everything. Pitfall: the order is chosen on the sentences that the BLEU is
+measured on, so the loss of the winner is slightly flattered; the page says so.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -36,6 +37,11 @@ class Choice:
     chosen: pd.Series | None
     orders: int
 
+    @property
+    def vacuous(self) -> bool:
+        """Whether the whole model translates too badly for the question to have an answer."""
+        return not self.whole["bleu"] > self.allowed_loss
+
 
 def smallest_within(curve: pd.DataFrame, allowed_loss: float) -> Choice | None:
     """Apply the rule above to `prune/curve`.
@@ -52,12 +58,15 @@ def smallest_within(curve: pd.DataFrame, allowed_loss: float) -> Choice | None:
         return None
     most = ordered["heads_left"].max()
     whole = ordered[ordered["heads_left"] == most].iloc[0]
+    choice = Choice(allowed_loss, whole, None, ordered["order"].nunique())
+    if choice.vacuous:
+        return choice
     best: pd.Series | None = None
     for _, rows in ordered.groupby("order", sort=False):
         reached = _last_within(rows[rows["heads_left"] < most], allowed_loss)
         if reached is not None and (best is None or _better(reached, best)):
             best = reached
-    return Choice(allowed_loss, whole, best, ordered["order"].nunique())
+    return replace(choice, chosen=best)
 
 
 def _last_within(rows: pd.DataFrame, allowed_loss: float) -> pd.Series | None:

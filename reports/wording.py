@@ -92,6 +92,8 @@ def duration(seconds: Any) -> str:
     if missing(seconds):
         return ABSENT
     total = float(seconds)
+    if 0 < total < 1:
+        return f"{significant(total, 2)} s"
     if total < 100:
         return f"{total:.1f} s"
     minutes, rest = divmod(round(total), 60)

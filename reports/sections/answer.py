@@ -10,7 +10,7 @@ from ..drawing.charts import Axis, Chart, Rule, draw
 from ..findings import Findings
 from ..orders import order_line, random_band, random_line
 from ..rendering import caption_of, render
-from ..wording import fixed, interval, signed, title_of
+from ..wording import duration, fixed, interval, signed, title_of
 from . import section
 
 OTHER_LOSSES = (0.5, 1.0, 2.0, 5.0)
@@ -45,7 +45,7 @@ def answer(findings: Findings) -> Markup | None:
             ),
             "others": _other_losses(curve),
             "random": _random_instead(findings, choice),
-            "coarse": choice.allowed_loss > COARSE * choice.whole["bleu"],
+            "coarse": choice.allowed_loss > COARSE * choice.whole["bleu"] and not choice.vacuous,
             "remarks": findings.results["prune"].remarks,
         },
     )
@@ -71,7 +71,7 @@ def _facts(choice: Choice) -> list[tuple[str, str, str]]:
         (
             "Decoding",
             f"{fixed(speed)}×",
-            f"{fixed(row['seconds'], 1)} s against {fixed(whole['seconds'], 1)} s",
+            f"{duration(row['seconds'])} against {duration(whole['seconds'])}",
         ),
     ]
 
@@ -79,7 +79,7 @@ def _facts(choice: Choice) -> list[tuple[str, str, str]]:
 def _chart(findings: Findings, curve: pd.DataFrame, choice: Choice, order: str) -> Markup:
     """Draw the chosen order with the random band and the allowed loss."""
     floor = choice.whole["bleu"] - choice.allowed_loss
-    marks = [Rule(floor, f"whole model − {choice.allowed_loss:g}")]
+    marks = [] if choice.vacuous else [Rule(floor, f"whole model − {choice.allowed_loss:g}")]
     if choice.chosen is not None:
         heads = choice.chosen["heads_left"]
         marks.append(Rule(heads, f"{heads} heads", vertical=True))
@@ -119,6 +119,8 @@ def _other_losses(curve: pd.DataFrame) -> list[tuple[str, str]]:
     found = []
     for loss in OTHER_LOSSES:
         choice = smallest_within(curve[curve["order"] != RANDOM], loss)
-        heads = choice.chosen["heads_left"] if choice and choice.chosen is not None else most
+        if choice is None or choice.vacuous:
+            continue
+        heads = choice.chosen["heads_left"] if choice.chosen is not None else most
         found.append((f"{loss:g}", f"{heads}"))
     return found

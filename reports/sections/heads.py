@@ -19,7 +19,7 @@ from ..choice import RANDOM, smallest_within
 from ..drawing.palette import HEAT, heat_step
 from ..findings import Findings, records
 from ..rendering import Sheet, caption_of, render
-from ..wording import fixed, interval, missing, significant, title_of, whole
+from ..wording import duration, fixed, interval, missing, significant, title_of, whole
 from . import section
 from .translations import Example, examples_of
 
@@ -163,7 +163,7 @@ def _removal(findings: Findings, names: list[tuple[str, int, int]]) -> dict[str,
 
 def _stop(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the slider says at one head count."""
-    seconds = "" if missing(row["seconds"]) else f"{fixed(row['seconds'], 1)} s"
+    seconds = "" if missing(row["seconds"]) else duration(row["seconds"])
     return {
         "left": row["heads_left"],
         "sites": [row["encoder_left"], row["decoder_left"], row["cross_left"]],

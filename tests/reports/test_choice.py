@@ -49,6 +49,13 @@ def test_the_bound_counts_and_not_the_mean():
     assert chosen(table) is None
 
 
+def test_a_model_that_may_lose_everything_gives_no_answer():
+    table = curve(a=(0.0, 0.0, 0.0))
+    table["bleu"] = 0.9
+    assert smallest_within(table, 1.0).vacuous and chosen(table) is None
+    assert not smallest_within(table, 0.5).vacuous and chosen(table, 0.5) == ("a", 2)
+
+
 def test_random_orders_are_no_candidates():
     assert chosen(curve(random=(0.0, 0.0, 0.0), a=(-0.2, -4.0, -9.0))) == ("a", 6)
     assert smallest_within(curve(random=(0.0, 0.0, 0.0)), 1.0) is None

@@ -309,6 +309,16 @@ def test_when_no_smaller_model_is_good_enough(run):
     assert page.one("p", class_="headline").text.startswith("All 72 heads are needed")
 
 
+def test_a_model_that_cannot_translate_gets_no_answer(tmp_path):
+    whole = made_prune()
+    curve = whole.tables["curve"].rows
+    curve["bleu"] = curve["bleu"] / 100
+    run = write_run(tmp_path, whole)
+    answer = read(build_page(run).read_text(encoding="utf-8")).one("section", id="answer")
+    assert "too badly to tell" in answer.one("p", class_="headline").text
+    assert "heads within 0.5" in answer.text and "heads within 1" not in answer.text
+
+
 def test_what_was_not_measured_is_a_dash(tmp_path):
     score, prune = made_score(), made_prune()
     score.tables["heads"].rows.loc[3, ["value", "low", "high"]] = float("nan")
