@@ -29,9 +29,10 @@ def answer(findings: Findings) -> Markup | None:
     shown = choice.chosen if choice.chosen is not None else choice.whole
     explained = (
         f"BLEU of the smaller models by one order ({title_of(shown['order']).lower()}) against "
-        "the number of heads left, with the grey band of random orders. "
-        "The dashed line is the lowest BLEU that the allowed loss permits."
+        "the number of heads left, with the grey band of random orders."
     )
+    if not choice.vacuous:
+        explained += " The dashed line is the lowest BLEU that the allowed loss permits."
     return render(
         "answer.html",
         {
