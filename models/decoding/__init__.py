@@ -9,10 +9,12 @@ probable next token each time; beam search carries the `beam` most probable pref
 
 | file | what is told there |
 | --- | --- |
+| `prepared.py` | weights laid out for single steps |
+| `cache.py` | where keys and values of the prefixes are kept |
 | `incremental.py` | one decoder step at a time, and what is kept between steps |
 | `ranking.py` | the best of many tokens, the length penalty, which tokens may come |
 | `greedy.py`, `beam.py` | the two searches over one batch of sentences |
-| `search.py` | many sentences: order, batches, gate rows |
+| `search.py` | many sentences: order, batches, gate rows, threads |
 """
 
 from .hypothesis import Hypothesis

@@ -50,6 +50,10 @@ def beam_search(prefixes: Prefixes, limits: Tensor, rules: Rules, beam: int) -> 
     return [found[sentence] for sentence in range(len(limits))]
 
 
+_LIVE = ("limits", "sentences", "running", "tokens", "log_p", "said")
+_PER_SENTENCE = (*_LIVE, "finished", "score", "best_log_p", "best_said")
+
+
 class Beams:
     """The live hypotheses of a batch of sentences, and the best finished one of each."""
 
@@ -134,7 +138,5 @@ class Beams:
 
     def keep(self, sentences: Tensor) -> None:
         """Forget all sentences but these [sentence]."""
-        for name in ("limits", "sentences", "running", "tokens", "log_p", "said"):
-            setattr(self, name, getattr(self, name)[sentences])
-        for name in ("finished", "score", "best_log_p", "best_said"):
+        for name in _PER_SENTENCE:
             setattr(self, name, getattr(self, name)[sentences])

@@ -4,7 +4,7 @@ A teacher-forced forward computes all target positions together. A search does n
 tokens beforehand; it asks for one position at a time, and everything that later positions
 need of the earlier ones (their keys and values) is kept in caches.
 
-Three decisions make the steps cheap:
+Two decisions make the steps cheap:
 
 - Encoder keys and values are computed once a sentence. All hypotheses of a sentence attend
   to them as query rows of the same matrix product: [sentence, head, hypothesis, source].
@@ -12,114 +12,19 @@ Three decisions make the steps cheap:
   once written is never moved. When hypotheses are continued, dropped or split, only the
   record of who descends from which slot changes; as a mask it hides the other branches.
   So a beam step copies no keys and no values, whatever the permutation of its hypotheses.
-- Weights are copied once a search into the layout that matrix products read fastest (input
-  features first), with query, key and value projections merged into one.
 """
 
 from __future__ import annotations
 
-import copy
-
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from ..attention import MultiHeadAttention
 from ..batch import Tokens
 from ..gates import Attention
-from ..network import DecoderLayer, Network
-from .ranking import BLOCK
-
-SLOTS = 16
-
-
-class Projections:
-    """Several linear maps of the same input as one matrix product."""
-
-    def __init__(self, *maps: nn.Linear) -> None:
-        self.weight = input_first(torch.cat([one.weight for one in maps]))  # [features, width]
-        self.bias = torch.cat([one.bias for one in maps])  # [features]
-
-    def __call__(self, states: Tensor) -> Tensor:
-        """Return all outputs side by side  # [sentence, token, features]."""
-        return F.linear(states, self.weight, self.bias)
-
-
-class PreparedDecoder:
-    """A network's decoder made ready for single steps, and the room in which they work.
-
-    It is made once a search. Its buffers are used again by every batch: on a fresh page of
-    memory the first touch costs more than the arithmetic that follows.
-    """
-
-    def __init__(self, network: Network) -> None:
-        self.network = network = _working_copy(network)
-        self.layers = [PreparedLayer(layer) for layer in network.decoder]
-        self.table = network.output_table.t().contiguous()  # [width, vocabulary]
-        room = rounded_up(self.table.shape[1], BLOCK)
-        self.buffers = self.table.new_empty(2, 0, room)  # [.., row, vocabulary]
-
-    def with_own_buffers(self) -> PreparedDecoder:
-        """Return a decoder with the same weights for another thread."""
-        other = copy.copy(self)
-        other.layers = [copy.copy(layer) for layer in self.layers]
-        for layer in other.layers:
-            layer.buffer = layer.buffer.new_empty(0)
-        other.buffers = self.buffers.new_empty(2, 0, self.buffers.shape[2])
-        return other
-
-    def log_probabilities(self, states: Tensor) -> Tensor:
-        """Return log P of the next token, in a buffer that the next call overwrites.
-
-        Args:
-            states: [sentence, hypothesis, width]
-
-        Returns:
-            In nats; the vocabulary is filled up to a multiple of `BLOCK` with entries of -inf
-            [sentence, hypothesis, vocabulary].
-        """
-        rows = self.network.decoder_norm(states).flatten(0, 1)  # [row, width]
-        _, most, room = self.buffers.shape
-        if most < len(rows):
-            self.buffers = rows.new_full((2, len(rows), room), float("-inf"))
-        logits, log_p = self.buffers[:, : len(rows)]
-        torch.mm(rows, self.table, out=logits[:, : self.table.shape[1]])
-        torch.log_softmax(logits, dim=-1, out=log_p)
-        return log_p.view(*states.shape[:2], room)
-
-
-class PreparedLayer:
-    """One decoder layer with merged projections and the buffer of its cache."""
-
-    def __init__(self, layer: nn.Module) -> None:
-        assert isinstance(layer, DecoderLayer)
-        self.layer = layer
-        for part in layer.modules():
-            if isinstance(part, nn.Linear):
-                part.weight = nn.Parameter(input_first(part.weight), requires_grad=False)
-        own, cross = layer.self_attention, layer.cross_attention
-        self.own = Projections(own.query, own.key, own.value)
-        self.source = Projections(cross.key, cross.value)
-        self.buffer = own.output.bias.new_empty(0)
-
-
-def _working_copy(network: Network) -> Network:
-    """Return a copy that shares all weights and whose activations work in place."""
-    shared = {id(weight): weight for weight in (*network.parameters(), *network.buffers())}
-    copied = copy.deepcopy(network, shared)
-    for part in copied.modules():
-        if isinstance(part, nn.ReLU):
-            part.inplace = True
-    return copied
-
-
-def input_first(weight: Tensor) -> Tensor:
-    """Return the same matrix [output, input], stored with the input features outermost.
-
-    `x @ weight.T` then reads both factors row by row: 10 to 20 % faster for the few rows
-    of a decoding step.
-    """
-    return weight.detach().t().contiguous().t()
+from .cache import SLOTS, Cache, rounded_up
+from .prepared import PreparedDecoder, PreparedLayer
 
 
 class Prefixes:
@@ -204,7 +109,8 @@ class LayerState:
 
     def __init__(self, prepared: PreparedLayer, memory: Tensor) -> None:
         self.prepared = prepared
-        self.prefix = Cache(prepared, len(memory))
+        own = prepared.layer.self_attention
+        self.prefix = Cache(prepared.buffer, len(memory), len(own.ids), own.head_width)
         # Contiguous now, or every step would make them so.
         self.source = tuple(
             part.contiguous()
@@ -246,61 +152,6 @@ class LayerState:
         self.prefix.keep(sentences)
 
 
-class Cache:
-    """Keys and values of all prefixes: room that doubles when full, slots that never move.
-
-    Slots are read in multiples of `SLOTS`, those not yet written being finite and masked:
-    matrix products of a few rows and columns have no fast kernel.
-    """
-
-    def __init__(self, prepared: PreparedLayer, sentences: int) -> None:
-        self.prepared = prepared
-        self.used = 0
-        self.slots = self._room(sentences)  # [key or value, sentence, head, slot, head_width]
-        self.keys, self.values = self.slots[:, :, :, :0].unbind()  # what is read
-
-    def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Write a slot a hypothesis; return all keys and all values so far.
-
-        Args:
-            key, value: of the newest position [sentence, head, hypothesis, head_width]
-
-        Returns:
-            Views of the cache  # each [sentence, head, slot, head_width]
-        """
-        start, self.used = self.used, self.used + key.shape[2]
-        if self.used > self.keys.shape[2]:
-            self._read(rounded_up(self.used, SLOTS), start)
-        self.keys[:, :, start : self.used] = key
-        self.values[:, :, start : self.used] = value
-        return self.keys, self.values
-
-    def keep(self, sentences: Tensor) -> None:
-        """Forget all sentences but these [sentence]."""
-        kept = self.slots[:, sentences, :, : self.used]
-        self.slots = self._room(len(sentences))
-        self.slots[:, :, :, : self.used] = kept
-        self._read(rounded_up(self.used, SLOTS), self.used)
-
-    def _read(self, slots: int, written: int) -> None:
-        """Read the first slots, in more room if need be, with those that are written."""
-        old = self.slots
-        _, sentences, heads, room, head_width = old.shape
-        if slots > room:
-            self.prepared.buffer = old.new_zeros(2 * slots * 2 * sentences * heads * head_width)
-            self.slots = self._room(sentences)
-            self.slots[:, :, :, :written] = old[:, :, :, :written]
-        self.keys, self.values = self.slots[:, :, :, :slots].unbind()
-
-    def _room(self, sentences: int) -> Tensor:
-        """Lay as many slots as fit into the layer's buffer, whatever they hold."""
-        attention, buffer = self.prepared.layer.self_attention, self.prepared.buffer
-        heads, head_width = len(attention.ids), attention.head_width
-        slot = 2 * sentences * heads * head_width  # values in one slot
-        slots = len(buffer) // max(slot, 1) // SLOTS * SLOTS
-        return buffer[: slots * slot].view(2, sentences, heads, slots, head_width)
-
-
 def attend(
     attention: MultiHeadAttention,
     query: Tensor,
@@ -339,8 +190,3 @@ def additive(hidden: Tensor, dtype: torch.dtype) -> Tensor:
     """Return 0 where something may be seen and -inf where it is hidden, any shape."""
     zeros = torch.zeros(hidden.shape, dtype=dtype, device=hidden.device)
     return zeros.masked_fill_(hidden, float("-inf"))
-
-
-def rounded_up(number: int, block: int) -> int:
-    """Return the smallest multiple of `block` that is not below `number`."""
-    return -(-number // block) * block

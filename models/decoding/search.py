@@ -20,7 +20,8 @@ from ..translator import SearchSettings
 from .beam import beam_search
 from .greedy import greedy
 from .hypothesis import Hypothesis
-from .incremental import Prefixes, PreparedDecoder
+from .incremental import Prefixes
+from .prepared import PreparedDecoder
 from .ranking import Rules
 
 # With more, the threads would queue for Python's global lock.
@@ -45,7 +46,7 @@ def search(
     searched: its translation is empty, with log P = 0.
 
     Args:
-        network: in evaluation mode.
+        network: is searched in evaluation mode, whatever its own.
         source: token ids of each sentence, EOS included.
         settings: beam, length penalty, limits and batch size.
         gates: head gates [1 or sentence, head], None for open ones

@@ -247,10 +247,13 @@ def test_sentences_without_tokens_are_empty_translations():
 
 
 def test_searching_leaves_the_network_as_it_was():
-    network = network_of().requires_grad_(True)
+    network = network_of(dropout=0.5)
+    still = search(network, sources(3), SearchSettings(beam=3), **MARKS)
+    network.requires_grad_(True).train()
     before = {name: weight.clone() for name, weight in network.state_dict().items()}
     strides = [weight.stride() for weight in network.parameters()]
-    search(network, sources(3), SearchSettings(beam=3), **MARKS)
+    assert search(network, sources(3), SearchSettings(beam=3), **MARKS) == still
+    assert network.training
     assert all(torch.equal(weight, before[name]) for name, weight in network.state_dict().items())
     assert [weight.stride() for weight in network.parameters()] == strides
     assert all(weight.requires_grad for weight in network.parameters())

@@ -1,0 +1,107 @@
+"""A network's decoder made ready for single steps.
+
+Weights are copied once a search into the layout that matrix products read fastest (input
+features first), with query, key and value projections merged into one. The vocabulary is
+filled up to whole blocks, through which `ranking.best` looks for the largest entries.
+"""
+
+from __future__ import annotations
+
+import copy
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ..network import DecoderLayer, Network
+from .cache import Buffer, rounded_up
+from .ranking import BLOCK
+
+
+class Projections:
+    """Several linear maps of the same input as one matrix product."""
+
+    def __init__(self, *maps: nn.Linear) -> None:
+        self.weight = input_first(torch.cat([one.weight for one in maps]))  # [features, width]
+        self.bias = torch.cat([one.bias for one in maps])  # [features]
+
+    def __call__(self, states: Tensor) -> Tensor:
+        """Return all outputs side by side  # [sentence, token, features]."""
+        return F.linear(states, self.weight, self.bias)
+
+
+class PreparedDecoder:
+    """A network's decoder made ready for single steps, and the room in which they work.
+
+    It is made once a search. Its buffers are used again by every batch: on a fresh page of
+    memory the first touch costs more than the arithmetic that follows.
+    """
+
+    def __init__(self, network: Network) -> None:
+        self.network = network = _working_copy(network)
+        self.layers = [PreparedLayer(layer) for layer in network.decoder]
+        self.table = network.output_table.t().contiguous()  # [width, vocabulary]
+        room = rounded_up(self.table.shape[1], BLOCK)
+        self.buffers = self.table.new_empty(2, 0, room)  # [.., row, vocabulary]
+
+    def with_own_buffers(self) -> PreparedDecoder:
+        """Return a decoder with the same weights for another thread."""
+        other = copy.copy(self)
+        other.layers = [copy.copy(layer) for layer in self.layers]
+        for layer in other.layers:
+            layer.buffer = Buffer(layer.buffer.values)
+        other.buffers = self.buffers.new_empty(2, 0, self.buffers.shape[2])
+        return other
+
+    def log_probabilities(self, states: Tensor) -> Tensor:
+        """Return log P of the next token, in a buffer that the next call overwrites.
+
+        Args:
+            states: [sentence, hypothesis, width]
+
+        Returns:
+            In nats; the vocabulary is filled up to a multiple of `BLOCK` with entries of -inf
+            [sentence, hypothesis, vocabulary].
+        """
+        rows = self.network.decoder_norm(states).flatten(0, 1)  # [row, width]
+        _, most, room = self.buffers.shape
+        if most < len(rows):
+            self.buffers = rows.new_full((2, len(rows), room), float("-inf"))
+        logits, log_p = self.buffers[:, : len(rows)]
+        torch.mm(rows, self.table, out=logits[:, : self.table.shape[1]])
+        torch.log_softmax(logits, dim=-1, out=log_p)
+        return log_p.view(*states.shape[:2], room)
+
+
+class PreparedLayer:
+    """One decoder layer with merged projections and the buffer of its cache."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        assert isinstance(layer, DecoderLayer)
+        self.layer = layer
+        for part in layer.modules():
+            if isinstance(part, nn.Linear):
+                part.weight = nn.Parameter(input_first(part.weight), requires_grad=False)
+        own, cross = layer.self_attention, layer.cross_attention
+        self.own = Projections(own.query, own.key, own.value)
+        self.source = Projections(cross.key, cross.value)
+        self.buffer = Buffer(own.output.bias.detach())
+
+
+def _working_copy(network: Network) -> Network:
+    """Return a copy in evaluation mode with the same weights; activations work in place."""
+    shared = {id(weight): weight for weight in (*network.parameters(), *network.buffers())}
+    copied = copy.deepcopy(network, shared)
+    for part in copied.modules():
+        if isinstance(part, nn.ReLU):
+            part.inplace = True
+    return copied.eval()
+
+
+def input_first(weight: Tensor) -> Tensor:
+    """Return the same matrix [output, input], stored with the input features outermost.
+
+    `x @ weight.T` then reads both factors row by row: 10 to 20 % faster for the few rows
+    of a decoding step.
+    """
+    return weight.detach().t().contiguous().t()
