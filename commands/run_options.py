@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 PRESETS = ("nano", "miniature", "small", "base")
 
 
+_RESUME = "headcount.only_resume"
+
+
+def _keep_resume(context: click.Context, _: click.Parameter, value: bool) -> None:
+    """Remember that only an existing run is meant; every run goes on where it was."""
+    context.meta[_RESUME] = value
+
+
 def run_options(function: Decorated) -> Decorated:
     """Add what a run can be told: preset, file, single settings, corpus, seed, device, folder."""
     options: list[Callable[[Decorated], Decorated]] = [
@@ -51,6 +59,13 @@ def run_options(function: Decorated) -> Decorated:
             metavar="RUN",
             type=click.Path(path_type=Path),
             help="The run folder; runs/PRESET when not given.",
+        ),
+        click.option(
+            "--resume",
+            is_flag=True,
+            expose_value=False,
+            callback=_keep_resume,
+            help="Go on with a run that exists; without it a missing one is begun.",
         ),
         corpus_options,
         seed_option,

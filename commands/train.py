@@ -15,7 +15,7 @@ from .run_options import run_of, run_options
 Examples:
   headcount train --preset small --corpus multi30k -o runs/small
   headcount train --train a.en a.de --valid b.en b.de --test c.en c.de -o runs/own
-  headcount train -o runs/small                  go on after an interruption
+  headcount train --resume -o runs/small         go on after an interruption
 \b
 On 4 GPUs of one machine (micro_batches is the number for all of them together):
   torchrun --nproc-per-node 4 -m headcount train --preset base \\

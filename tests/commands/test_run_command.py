@@ -83,6 +83,13 @@ def test_wrong_or_other_settings_are_refused(finished, capsys, words, message):
     assert len(error.splitlines()) == 1
 
 
+def test_resume_means_a_run_that_exists(finished, tmp_path, capsys):
+    assert cli.run(["run", "--resume", "-o", str(finished)]) == 0
+    assert cli.run(["run", "--resume", "-o", str(tmp_path / "none")]) == 2
+    assert "no run to resume" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
+
+
 def test_after_ctrl_c_the_same_command_goes_on(run_words, tmp_path, capsys, monkeypatch):
     folder = tmp_path / "cut"
     made = []
