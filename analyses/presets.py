@@ -78,15 +78,21 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "miniature": {
         "corpus": {"name": "miniature", "sentences": 20_000},
-        "vocabulary": {"size": 2000},
-        "network": {"width": 128, "feed_forward_width": 512, "dropout": 0.1},
+        "vocabulary": {"size": 4000},
+        "network": {
+            "width": 128,
+            "feed_forward_width": 512,
+            "dropout": 0.05,
+            "norm_place": "pre",
+        },
         "training": {
-            "updates": 2500,
-            "batch_tokens": 2048,
-            "warmup": 400,
+            "updates": 800,
             "learning_rate": 4e-3,
-            "validate_every": 250,
-            "validation_sentences": 100,
+            "warmup": 150,
+            "cooldown": 0.5,
+            "validate_every": 100,
+            "validation_sentences": 50,
+            "average": 2,
         },
     },
     "small": {
