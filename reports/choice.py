@@ -29,12 +29,14 @@ class Choice:
         allowed_loss: BLEU points.
         whole: the row of `prune/curve` of the whole model.
         chosen: the row of the smallest model, or None if no smaller one is good enough.
+        nearest: the row of the smaller model that surely loses least, or None if there is none.
         orders: how many removal orders were compared.
     """
 
     allowed_loss: float
     whole: pd.Series
     chosen: pd.Series | None
+    nearest: pd.Series | None
     orders: int
 
     @property
@@ -58,7 +60,9 @@ def smallest_within(curve: pd.DataFrame, allowed_loss: float) -> Choice | None:
         return None
     most = ordered["heads_left"].max()
     whole = ordered[ordered["heads_left"] == most].iloc[0]
-    choice = Choice(allowed_loss, whole, None, ordered["order"].nunique())
+    smaller = ordered[(ordered["heads_left"] < most) & ordered["difference_low"].notna()]
+    nearest = None if smaller.empty else smaller.loc[smaller["difference_low"].idxmax()]
+    choice = Choice(allowed_loss, whole, None, nearest, ordered["order"].nunique())
     if choice.vacuous:
         return choice
     best: pd.Series | None = None

@@ -26,7 +26,8 @@ def answer(findings: Findings) -> Markup | None:
     choice = smallest_within(curve, findings.allowed_loss)
     if choice is None:
         return None
-    shown = choice.chosen if choice.chosen is not None else choice.whole
+    rows = (choice.chosen, choice.nearest, choice.whole)
+    shown = next(row for row in rows if row is not None)
     explained = (
         f"BLEU of the smaller models by one order ({title_of(shown['order']).lower()}) against "
         "the number of heads left, with the grey band of random orders."

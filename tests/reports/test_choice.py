@@ -56,6 +56,11 @@ def test_a_model_that_may_lose_everything_gives_no_answer():
     assert not smallest_within(table, 0.5).vacuous and chosen(table, 0.5) == ("a", 2)
 
 
+def test_the_nearest_miss_is_the_smaller_model_that_surely_loses_least():
+    row = smallest_within(curve(a=(-1.4, -3.0, -9.0), b=(-1.2, -4.0, -9.0)), 1.0).nearest
+    assert (row["order"], row["heads_left"]) == ("b", 6)
+
+
 def test_random_orders_are_no_candidates():
     assert chosen(curve(random=(0.0, 0.0, 0.0), a=(-0.2, -4.0, -9.0))) == ("a", 6)
     assert smallest_within(curve(random=(0.0, 0.0, 0.0)), 1.0) is None

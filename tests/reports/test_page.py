@@ -307,6 +307,8 @@ def test_when_no_smaller_model_is_good_enough(run):
     finally:
         build_page(run)
     assert page.one("p", class_="headline").text.startswith("All 72 heads are needed")
+    nearest = numbers(page.one("section", id="answer").one("p", class_="lead").text)
+    assert nearest == pytest.approx([60, 0.0, -0.35, 0.35])
 
 
 def test_a_model_that_cannot_translate_gets_no_answer(tmp_path):
