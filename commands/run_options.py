@@ -96,7 +96,10 @@ def run_of(
     changes = [_assigned(assignment) for assignment in assignments]
     changes += [{"corpus": corpus}] if corpus else []
     changes += [{"seed": seed}] if _typed("seed") else []
-    if (path / "run.json").exists() and not _typed("preset") and config is None:
+    exists = (path / "run.json").exists()
+    if click.get_current_context().meta[_RESUME] and not exists:
+        raise UsageError(f"{path} holds no run to resume; leave --resume out to begin one")
+    if exists and not _typed("preset") and config is None:
         values: dict[str, Any] = RunFolder.open(path).config
         for change in changes:
             values = merged(values, change)
