@@ -33,10 +33,13 @@ TOUR = lines_of(README.partition("\n## The commands\n")[2].partition("\n## ")[0]
 def shell(line, folder):
     """Run a line as bash would, with this environment's `headcount` found first."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    # A make above this one would have the inner one announce the folders that it enters.
+    outer = {"MAKEFLAGS", "MFLAGS", "MAKELEVEL"}
+    environment = {name: value for name, value in os.environ.items() if name not in outer}
     return subprocess.run(
         ["bash", "-c", f"set -o pipefail; {line}"],
         cwd=folder,
-        env={**os.environ, "PATH": path},
+        env={**environment, "PATH": path},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
