@@ -246,10 +246,11 @@ def test_every_corpus_says_what_it_is() -> None:
         assert len(corpus.summary(name)) > 20
 
 
-SHARED = Path(os.environ.get("HEADCOUNT_SHARED", "")) / "data" / "multi30k"
+BESIDE = Path(__file__).resolve().parents[2].parent / "shared"
+SHARED = Path(os.environ.get("HEADCOUNT_SHARED") or BESIDE) / "data" / "multi30k"
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="needs HEADCOUNT_SHARED with multi30k")
+@pytest.mark.skipif(not SHARED.is_dir(), reason="needs multi30k in HEADCOUNT_SHARED or ../shared")
 def test_the_real_multi30k() -> None:
     loaded = load_corpus(CorpusSettings(name="multi30k", from_folder=str(SHARED)))
     assert [len(text) for text in loaded.splits.values()] == [29_000, 1_014, 1_000]
