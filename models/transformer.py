@@ -171,5 +171,5 @@ class TransformerTranslator:
         smaller = without_heads(self.network, heads).requires_grad_(False).eval()
         return TransformerTranslator(smaller, *self.vocabularies.values())
 
-    def _encoded(self, sentences: Sequence[str], side: str) -> list[tuple[int, ...]]:
-        return [pieces.ids for pieces in self.vocabularies[side].encode(sentences)]
+    def _encoded(self, sentences: Sequence[str], side: str) -> list[list[int]]:
+        return self.vocabularies[side].encode_ids(sentences)
