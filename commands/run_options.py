@@ -89,6 +89,7 @@ def run_of(
     """
     from ..analyses.presets import RunSettings, merged, run_settings
     from ..analyses.run_folder import RunFolder
+    from ..models.data.corpora import check_named
 
     path = folder or Path("runs") / preset
     resume_with(f"headcount run -o {path}")
@@ -107,6 +108,8 @@ def run_of(
     else:
         layers = [read_config(config)] if config else []
         settings = run_settings(preset, *layers, *changes, where=str(config or "options"))
+    if not exists:  # a folder made for a misspelt corpus would stand in the right one's way
+        check_named(settings.corpus)
     return RunFolder.resume(path, settings.model_dump(mode="json"))
 
 

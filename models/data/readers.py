@@ -200,13 +200,18 @@ def _check_end(files: str, kept: int, skipped: Skipped, drop_empty: bool) -> Non
         raise DataError(f"{files}: no sentence pairs; give files with text in them")
 
 
+def no_such_file(path: Path) -> DataError:
+    """Return the error for a file that is not there."""
+    return DataError(f"{path}: no such file; check the path")
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[io.BufferedIOBase]:
     """Open a file, or the text inside a gzipped one, for reading bytes."""
     try:
         file = path.open("rb")
     except FileNotFoundError:
-        raise DataError(f"{path}: no such file; check the path") from None
+        raise no_such_file(path) from None
     except OSError as error:
         raise DataError(_unreadable(path, error)) from None
     with file:

@@ -83,6 +83,19 @@ def test_wrong_or_other_settings_are_refused(finished, capsys, words, message):
     assert len(error.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["--corpus", "miniatur"], 2, "did you mean 'miniature'"),
+        (["--train", "no.en", "no.de", "--valid", "a", "b", "--test", "c", "d"], 1, "no such file"),
+    ],
+)
+def test_a_misspelt_corpus_leaves_no_folder(tmp_path, capsys, words, code, message):
+    assert cli.run(["run", "-o", str(tmp_path / "run"), *words]) == code
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
 def test_resume_means_a_run_that_exists(finished, tmp_path, capsys):
     assert cli.run(["run", "--resume", "-o", str(finished)]) == 0
     assert cli.run(["run", "--resume", "-o", str(tmp_path / "none")]) == 2
