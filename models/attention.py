@@ -92,7 +92,7 @@ class MultiHeadAttention(nn.Module):
             scores = self.score.explicit(query, key)  # [batch, head, query, key]
             weights = masked_softmax(scores, visible, causal)  # [batch, head, query, key]
             context = (weights @ value).transpose(1, 2)  # [batch, query, head, head_width]
-            recorder.saw_attention(self.name, weights, context)
+            recorder.saw_attention(self.name, weights, context, value)
         return self.merged(context, gates)
 
     def projected(self, queries: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -211,6 +211,11 @@ class Network(nn.Module):
         return self
 
     @property
+    def attentions(self) -> dict[Attention, MultiHeadAttention]:
+        """Every attention sublayer by its name."""
+        return {it.name: it for it in self.modules() if isinstance(it, MultiHeadAttention)}
+
+    @property
     def output_table(self) -> Tensor:
         """The matrix that turns the last state into logits  # [vocabulary, width]."""
         table = self.projection_table

@@ -17,25 +17,33 @@ class Recorder:
     Args:
         attention: whether to keep attention weights.
         context: whether to keep the heads' outputs.
+        values: whether to keep the heads' value vectors.
         states: whether to keep the states between layers.
     """
 
     attention: bool = False
     context: bool = False
     states: bool = False
+    values: bool = False
     weights_of: dict[Attention, Tensor] = field(default_factory=dict)
     context_of: dict[Attention, Tensor] = field(default_factory=dict)
+    values_of: dict[Attention, Tensor] = field(default_factory=dict)
     states_of: dict[str, list[Tensor]] = field(default_factory=lambda: defaultdict(list))
 
-    def saw_attention(self, name: Attention, weights: Tensor, context: Tensor) -> None:
+    def saw_attention(
+        self, name: Attention, weights: Tensor, context: Tensor, values: Tensor
+    ) -> None:
         """Keep ungated weights [batch, head, query, key] and head outputs.
 
-        Head outputs arrive as [batch, query, head, head_width].
+        Head outputs arrive as [batch, query, head, head_width], values as
+        [batch, head, key, head_width].
         """
         if self.attention:
             self.weights_of[name] = weights
         if self.context:
             self.context_of[name] = context
+        if self.values:
+            self.values_of[name] = values
 
     def saw_state(self, side: str, states: Tensor) -> None:
         """Keep what enters or leaves a layer of `encoder` or `decoder`  # [batch, token, width]."""

@@ -32,7 +32,7 @@ def without_heads(network: Network, heads: Iterable[Head]) -> Network:
     sizes = (network.source_embedding.table.shape[0], network.target_embedding.table.shape[0])
     table = network.output_table
     smaller = Network(network.settings, layout, *sizes).to(device=table.device, dtype=table.dtype)
-    whole = {m.name: m for m in network.modules() if isinstance(m, MultiHeadAttention)}
+    whole = network.attentions
     weights = network.state_dict()
     for path, attention in smaller.named_modules():
         if isinstance(attention, MultiHeadAttention):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -15,12 +16,12 @@ from .data.batching import collate, length_batches
 from .data.vocabulary import BOS, EOS, PAD, Vocabulary
 from .decoding import search as search_hypotheses
 from .errors import CheckpointError, DataError
-from .gates import Head, HeadLayout
+from .gates import Attention, Head, HeadLayout
 from .losses import token_cross_entropy
 from .network import Network
 from .recorder import Recorder
 from .surgery import without_heads
-from .translator import Capture, SearchSettings, Translation
+from .translator import Capture, HeadWeights, SearchSettings, Translation
 
 _FILES = {side: f"{side}.vocabulary.json" for side in ("source", "target")}
 
@@ -143,12 +144,32 @@ class TransformerTranslator:
         attention: bool = False,
         context: bool = False,
         states: bool = False,
+        values: bool = False,
     ) -> Capture:
         """Run the explicit path and return what was asked for. Keeps the autograd graph."""
-        recorder = Recorder(attention, context, states)
+        recorder = Recorder(attention, context, states, values)
         logits = self.network.project(self.network(batch, gates, recorder))
-        seen = (recorder.weights_of, recorder.context_of, dict(recorder.states_of))
-        return Capture(logits, *seen)
+        return Capture(
+            logits,
+            recorder.weights_of,
+            recorder.context_of,
+            recorder.values_of,
+            dict(recorder.states_of),
+        )
+
+    def head_weights(self, attention: Attention) -> HeadWeights:
+        """Return views of the value and output weights of an attention's heads."""
+        layer = self.network.attentions[attention]
+        split = (len(layer.ids), layer.head_width)
+        return HeadWeights(
+            layer.value.weight.T.unflatten(1, split).transpose(0, 1),
+            layer.output.weight.T.unflatten(0, split),
+        )
+
+    def in_precision(self, dtype: torch.dtype) -> TransformerTranslator:
+        """Return a frozen copy whose weights have another dtype; self stays as it is."""
+        network = copy.deepcopy(self.network).to(dtype).requires_grad_(False).eval()
+        return TransformerTranslator(network, *self.vocabularies.values())
 
     def translate(
         self,

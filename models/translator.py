@@ -65,6 +65,7 @@ class Capture:
         logits: [batch, target, vocabulary]
         attention: per attention the softmax weights, never gated  # [batch, head, query, key]
         context: per attention the heads' ungated outputs  # [batch, query, head, head_width]
+        values: per attention what the weights average, xW_V + b_V  # [batch, head, key, head_width]
         states: `encoder` and `decoder`: what enters layer 0, 1, ..., and what leaves the last
             (after the final norm where there is one)  # each [batch, token, width]
     """
@@ -72,7 +73,21 @@ class Capture:
     logits: Tensor
     attention: dict[Attention, Tensor] = field(default_factory=dict)
     context: dict[Attention, Tensor] = field(default_factory=dict)
+    values: dict[Attention, Tensor] = field(default_factory=dict)
     states: dict[str, list[Tensor]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class HeadWeights:
+    """How the heads of one attention read and write the residual stream.
+
+    Args:
+        value: W_V of every head  # [head, width, head_width]
+        output: W_O of every head  # [head, head_width, width]
+    """
+
+    value: Tensor
+    output: Tensor
 
 
 class Translator(Protocol):
@@ -135,8 +150,17 @@ class Translator(Protocol):
         attention: bool = False,
         context: bool = False,
         states: bool = False,
+        values: bool = False,
     ) -> Capture:
         """Run the explicit path and return what was asked for. Keeps the autograd graph."""
+        ...
+
+    def head_weights(self, attention: Attention) -> HeadWeights:
+        """Return views of the value and output weights of an attention's heads."""
+        ...
+
+    def in_precision(self, dtype: torch.dtype) -> Translator:
+        """Return a frozen copy whose weights have another dtype; self stays as it is."""
         ...
 
     def translate(

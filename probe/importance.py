@@ -36,6 +36,28 @@ from ..models.translator import Translator
 
 
 @dataclass(frozen=True)
+class Proof:
+    """A numerical check of a metric on the model and text it was used on.
+
+    Args:
+        claim: what must hold, in words, such as `attributions sum to f(1) - f(0)`.
+        error: how far it is from holding; NaN never holds.
+        tolerance: the largest error that is rounding or a stated approximation.
+        unit: unit of both, empty for a ratio.
+    """
+
+    claim: str
+    error: float
+    tolerance: float
+    unit: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the metric may be shown as a number."""
+        return self.error <= self.tolerance
+
+
+@dataclass(frozen=True)
 class HeadScores:
     """What a metric found, sentence by sentence.
 
@@ -134,6 +156,16 @@ class Metric(Settings):
         Raises:
             DataError: `data` is empty.
         """
+
+    def prove(
+        self, translator: Translator, data: ParallelText, generator: torch.Generator
+    ) -> tuple[Proof, ...]:
+        """Check the metric against an independent way to its numbers on a few sentences.
+
+        Args:
+            translator, data, generator: those that `scores` was given.
+        """
+        return ()
 
     def remarks(self) -> tuple[str, ...]:
         """Return sentences a reader of the numbers must know, such as what was left out."""
