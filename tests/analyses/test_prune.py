@@ -14,7 +14,15 @@ from headcount.analyses.score import ScoreSettings, score
 from headcount.models.errors import UsageError
 from headcount.models.translator import SearchSettings
 
-SETTINGS = PruneSettings(draws=3, sentences=16, resamples=200, jobs=1, examples=3)
+COUNTS = (18, 15, 12, 9, 6, 3, 1, 0)
+SETTINGS = PruneSettings(
+    draws=3,
+    shares=tuple(count / 18 for count in COUNTS),
+    sentences=16,
+    resamples=200,
+    jobs=1,
+    examples=3,
+)
 GREEDY = SearchSettings(beam=1)
 
 
@@ -31,8 +39,8 @@ def result(planted, copying, scores) -> Result:
 def test_nothing_is_lost_until_the_carrier_goes(result):
     curve = result.tables["curve"].rows
     by_metric = curve[curve["order"] == "leave_one_out"]
-    assert list(by_metric["heads_left"]) == [6, 5, 4, 3, 2, 1, 0]
-    assert list(by_metric["bleu"])[:6] == [pytest.approx(100)] * 6
+    assert tuple(by_metric["heads_left"]) == COUNTS
+    assert list(by_metric["bleu"])[:-1] == [pytest.approx(100)] * 7
     assert by_metric["bleu"].iloc[-1] < 20
     assert by_metric["cross_left"].iloc[-2] == 1
 
@@ -45,12 +53,12 @@ def test_a_random_order_loses_all_when_it_meets_the_carrier(result):
         step = heads.index(CARRIER) + 1
         mine = curve[(curve["order"] == "random") & (curve["draw"] == draw)]
         lost = mine[mine["bleu"] < 50]["heads_left"].max()
-        assert lost == 6 - step
+        assert lost == max(count for count in COUNTS if count <= 18 - step)
 
 
 def test_differences_are_paired_with_the_whole_model(result):
     curve = result.tables["curve"].rows
-    whole = curve[curve["heads_left"] == 6]
+    whole = curve[curve["heads_left"] == 18]
     same = ["bleu_difference", "difference_low", "difference_high"]
     assert (whole[same].to_numpy() == 0).all()
     assert (curve["bleu_low"] <= curve["bleu"] + 1e-9).all()
@@ -59,15 +67,16 @@ def test_differences_are_paired_with_the_whole_model(result):
 
 def test_parameters_fall_with_every_head(result):
     curve = result.tables["curve"].rows
-    own = curve[(curve["order"] == "gradient")]["parameters"]
+    own = curve[(curve["order"] == "gradient")]
+    steps = own["parameters"].diff().dropna() / own["heads_left"].diff().dropna()
     # A head has 12 rows of 24 weights and a bias in W_Q, W_K, W_V and 12 columns in W_O.
-    assert set(own.diff().dropna()) == {-(3 * 12 * (24 + 1) + 24 * 12)}
+    assert set(steps) == {3 * 12 * (24 + 1) + 24 * 12}
 
 
 def test_bleu_is_sacrebleus_own_on_the_cut_model(planted, copying, result, scores):
     curve, removals = result.tables["curve"].rows, result.tables["removals"].rows
     row = curve[(curve["order"] == "random") & (curve["heads_left"] == 3)].iloc[0]
-    gone = removals[(removals["order"] == "random") & (removals["draw"] == row["draw"])].head(3)
+    gone = removals[(removals["order"] == "random") & (removals["draw"] == row["draw"])].head(15)
     heads = [h for h in planted.layout if tuple(h) in set(map(tuple, gone.iloc[:, 3:].to_numpy()))]
     said = planted.without(heads).translate(copying.tests["test"].source[:16], GREEDY)
     expected = sacrebleu.corpus_bleu([t.text for t in said], [copying.tests["test"].target[:16]])
@@ -76,8 +85,8 @@ def test_bleu_is_sacrebleus_own_on_the_cut_model(planted, copying, result, score
 
 def test_area_of_the_metric_beats_chance(result):
     areas = result.tables["area"].rows.set_index(["order", "draw"])["area"]
-    # Six counts at the full height, then the fall: (5 + about a half) / 6.
-    assert areas["leave_one_out", 0] == pytest.approx(5.5 / 6, abs=0.02)
+    # At the full height until one head is left, then the fall: (17 + about a half) / 18.
+    assert areas["leave_one_out", 0] == pytest.approx(17.5 / 18, abs=0.01)
     assert (areas["random"] < areas["leave_one_out", 0]).all()
 
 
@@ -112,7 +121,7 @@ def test_the_proof_finds_a_cut_that_went_wrong(planted, copying, monkeypatch):
 
 def test_examples_begin_with_the_whole_model_and_say_the_source(result, copying):
     examples = result.tables["examples"].rows
-    before = examples[examples["heads_left"] == 6]
+    before = examples[examples["heads_left"] == 18]
     assert list(before["sentence"]) == [0, 5, 10]
     assert list(before["translation"]) == [copying.tests["test"].source[i] for i in (0, 5, 10)]
 
