@@ -4,8 +4,7 @@
 
 at open gates g = 1, the mean over sentences (Michel et al. 2019, eq. 2). To first order it
 is the change of the sentence's loss when the head is removed, up to its sign. One backward
-pass gives all heads: every sentence has its own row of gates, so the gradient of the summed
-loss holds one gradient a sentence.
+pass gives all heads (`slopes.py`).
 
 Where the absolute value is taken changes the number, since what is summed before it can
 cancel. Following the equation, it is taken once a sentence; `token` takes it for every
@@ -19,21 +18,17 @@ g = 1 and steep further down; leave-one-out is the exact question.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 import torch
-from torch import Tensor
 
-from ..models.batch import Batch
-from ..models.data.parallel_text import ParallelText
-from ..models.gates import HeadLayout
-from ..models.translator import Translator
-from .importance import HeadScores, Metric, empty_scores, metric
+from .importance import metric
+from .slope_metric import SlopeMetric
+from .stream import BatchView, Folded, Pass
 
 
 @metric("gradient")
-class Gradient(Metric):
+class Gradient(SlopeMetric):
     """Absolute derivative of the loss by the head's gate (Michel et al. 2019).
 
     Args:
@@ -43,48 +38,30 @@ class Gradient(Metric):
 
     absolute: Literal["token", "sentence", "batch"] = "sentence"
 
+    @property
+    def unit(self) -> str:
+        """Unit of the values."""
+        return "nats"
+
+    @property
+    def reads(self) -> Pass:
+        """One backward pass a batch, or one a target position."""
+        return "slopes_by_token" if self.absolute == "token" else "slopes"
+
     def remarks(self) -> tuple[str, ...]:
         """Say where the absolute value is taken."""
         return (f"The absolute value of the gradient is taken once a {self.absolute}.",)
 
-    def scores(
-        self, translator: Translator, data: ParallelText, generator: torch.Generator
-    ) -> HeadScores:
-        """Measure |dL/dg| of every head in nats; see `Metric.scores`.
+    def fold(self, view: BatchView) -> Folded:
+        """Return |dL/dg| of every sentence and head, in nats.
 
         With `absolute="batch"` every sentence of a batch gets the batch's value, divided by
         its sentences, so that the mean over sentences is the sum over batches / sentences.
         """
-        values = empty_scores(data, translator.layout)
-        for batch in self.batches(translator, data):
-            sizes = torch.zeros(len(batch), values.shape[1], dtype=torch.float64)  # [batch, head]
-            for slopes in loss_slopes(translator, batch, by_token=self.absolute == "token"):
-                by_sentence = slopes.cpu().double()  # [batch, head]
-                if self.absolute == "batch":
-                    by_sentence = by_sentence.mean(0).expand_as(sizes)
-                sizes += by_sentence.abs()
-            values[batch.indices] = sizes
-        return HeadScores(translator.layout, values, torch.ones_like(values), unit="nats")
-
-
-def loss_slopes(
-    translator: Translator, batch: Batch, *, by_token: bool = False
-) -> Iterator[Tensor]:
-    """Yield dL/dg at open gates, in nats  # each [batch, head].
-
-    Args:
-        by_token: whether to yield once a target position (the loss of that token alone)
-            instead of once for the summed loss of the sentences.
-    """
-    gates = open_gates(translator.layout, len(batch)).requires_grad_()
-    losses = translator.token_losses(batch, gates)  # [batch, target]
-    if not by_token:
-        yield torch.autograd.grad(losses.sum(), gates)[0]
-        return
-    for position in range(losses.shape[1]):
-        yield torch.autograd.grad(losses[:, position].sum(), gates, retain_graph=True)[0]
-
-
-def open_gates(layout: HeadLayout, rows: int) -> Tensor:
-    """Return open gates in float64, whose gradient then is float64 too  # [row, head]."""
-    return layout.ones(rows, dtype=torch.float64)
+        if self.absolute == "token":
+            sizes = view.slopes_by_token.abs().sum(0)  # [batch, head]
+        elif self.absolute == "batch":
+            sizes = view.slopes.mean(0).abs().expand_as(view.slopes)  # [batch, head]
+        else:
+            sizes = view.slopes.abs()  # [batch, head]
+        return Folded(sizes, torch.ones_like(sizes))

@@ -93,6 +93,11 @@ class HeadScores:
         return (self.values * self.weights).sum(0) / total
 
     @property
+    def importance(self) -> Tensor:
+        """Return the means turned so that larger is more important, float64  # [head]."""
+        return self.mean if self.higher_is_important else -self.mean
+
+    @property
     def normalised(self) -> Tensor:
         """Return the means, each layer's divided by its l2 norm, float64  # [head].
 
@@ -117,9 +122,7 @@ class HeadScores:
 
     def ranks(self) -> Tensor:
         """Return 1 for the most important head, 2 for the next; ties by layout  # [head]."""
-        mean = self.mean
-        signed = -mean if self.higher_is_important else mean
-        order = signed.argsort(stable=True)  # [head]
+        order = (-self.importance).argsort(stable=True)  # [head]
         ranks = torch.empty_like(order)
         ranks[order] = torch.arange(1, len(order) + 1, device=order.device)
         return ranks
@@ -177,12 +180,30 @@ class Metric(Settings):
         Raises:
             DataError: `data` is empty.
         """
-        if not len(data.source):
-            raise DataError("no sentences to measure importance on; give at least one")
+        _refuse_empty(data)
         yield from translator.batches(data.source, data.target, tokens=self.tokens)
 
 
 metric: Registry[type[Metric]] = Registry("metric")
+
+
+def same_for_all(layout: HeadLayout, data: ParallelText, values: Tensor, unit: str) -> HeadScores:
+    """Return scores of a metric that reads no text: the same on every sentence.
+
+    Args:
+        values: float64 on the CPU  # [head]
+
+    Raises:
+        DataError: `data` is empty.
+    """
+    _refuse_empty(data)
+    rows = values.repeat(len(data), 1)  # [sentence, head]
+    return HeadScores(layout, rows, torch.ones_like(rows), unit)
+
+
+def _refuse_empty(data: ParallelText) -> None:
+    if not len(data):
+        raise DataError("no sentences to measure importance on; give at least one")
 
 
 def empty_scores(data: ParallelText, layout: HeadLayout) -> Tensor:
