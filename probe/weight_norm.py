@@ -1,0 +1,51 @@
+"""Weight norm: how large a head's value and output weights are, the cheap control.
+
+    v_h = || W_O^h ||_F  || W_V^h ||_F
+
+It reads no text: whatever a metric knows beyond it, it has learnt from the data. The
+product of the norms is an upper bound of the norm of the product W_V W_O, through which
+alone a head acts on the values that it reads, and is 0 exactly where one of them is.
+
+Every sentence gets the same value, so the interval over sentences has no width. Pitfall: the
+scale of the residual stream differs between layers and a norm before the head undoes it, so
+the weights of different layers are hardly comparable.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ..models.data.parallel_text import ParallelText
+from ..models.translator import Translator
+from .importance import HeadScores, Metric, metric, same_for_all
+
+
+@metric("weight_norm")
+class WeightNorm(Metric):
+    """Norm of the output weights times norm of the value weights; reads no text."""
+
+    def remarks(self) -> tuple[str, ...]:
+        """Say that text has no part in it."""
+        return ("Weight norm reads no text, so it has no interval over sentences.",)
+
+    def scores(
+        self, translator: Translator, data: ParallelText, generator: torch.Generator
+    ) -> HeadScores:
+        """Measure every head's weights; see `Metric.scores`."""
+        return same_for_all(translator.layout, data, weight_norms(translator), "product of norms")
+
+
+def weight_norms(translator: Translator) -> Tensor:
+    """Return ||W_O|| ||W_V|| of every head, float64 on the CPU  # [head]."""
+    norms = torch.zeros(len(translator.layout), dtype=torch.float64)
+    for name, columns in translator.layout.slices.items():
+        if columns.start == columns.stop:  # all heads of this attention are gone
+            continue
+        weights = translator.head_weights(name)
+        value, output = (
+            part.detach().cpu().double().flatten(1).norm(dim=1)  # [head]
+            for part in (weights.value, weights.output)
+        )
+        norms[columns] = value * output
+    return norms
