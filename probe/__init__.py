@@ -7,6 +7,24 @@ remove and nothing draws; `analyses` asks the questions and `reports` shows the 
 A metric joins the `metric` family of `importance.py` when its file is imported here.
 """
 
-from . import confidence, gradient, leave_one_out
+from . import (
+    attention_norm,
+    confidence,
+    entropy,
+    fisher,
+    gradient,
+    leave_one_out,
+    random_order,
+    weight_norm,
+)
 
-__all__ = ["confidence", "gradient", "leave_one_out"]
+__all__ = [
+    "attention_norm",
+    "confidence",
+    "entropy",
+    "fisher",
+    "gradient",
+    "leave_one_out",
+    "random_order",
+    "weight_norm",
+]
