@@ -19,21 +19,33 @@ from packaging.requirements import Requirement
 from .. import __version__
 from ..analyses.provenance import ROOT, commit, memory_bytes, processor, usable_cores
 from ..models.errors import HeadcountError
+from .doctor_planted import show_planted
 from .options import echo_json, json_option
 
 
 @click.command()
+@click.option(
+    "--planted",
+    is_flag=True,
+    help="Instead: let every metric look for the head that carries the answer of a network "
+    "whose weights were set by hand.",
+)
 @json_option
-def command(as_json: bool) -> None:
+def command(planted: bool, as_json: bool) -> None:
     """Show versions, devices, data found, and what is missing.
 
-    Exit code 1 when a required library is missing or has a version that does not fit.
+    Exit code 1 when a required library is missing or has a version that does not fit; with
+    --planted, when a metric does not rank that head first or a proof of it fails.
 
     \b
     Examples:
       headcount doctor
       headcount doctor --json
+      headcount doctor --planted
     """
+    if planted:
+        show_planted(as_json)
+        return
     libraries = libraries_by_extra()
     report = {
         "headcount": {"version": __version__, "commit": commit(), "folder": str(ROOT)},
