@@ -41,7 +41,7 @@ def beam_search(prefixes: Prefixes, limits: Tensor, rules: Rules, beam: int) -> 
     while len(found) < len(limits):
         parents = beams.advance(prefixes.step(beams.tokens))  # [sentence, hypothesis]
         found |= beams.retire()
-        if len(found) < len(limits) and worth_leaving(beams.running):
+        if len(found) < len(limits) and worth_leaving(int(beams.running.sum()), len(beams.running)):
             kept = beams.running.nonzero()[:, 0]  # [sentence]
             parents = parents[kept]
             beams.keep(kept)

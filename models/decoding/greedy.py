@@ -1,4 +1,8 @@
-"""Greedy search: the most probable token, each time."""
+"""Greedy search: the most probable token, each time.
+
+The most probable token has the largest logit, so the vocabulary is normalised only for the
+log-probability of that one token: a sum over the vocabulary instead of a whole distribution.
+"""
 
 from __future__ import annotations
 
@@ -18,34 +22,90 @@ def greedy(prefixes: Prefixes, limits: Tensor, rules: Rules) -> list[Hypothesis]
         limits: most tokens a sentence, EOS counted [sentence]
         rules: special tokens and shortest length.
     """
-    count, device = len(limits), limits.device
-    said = torch.full((count, int(limits.max())), rules.eos, device=device)
-    log_p = torch.zeros(count, dtype=torch.float64, device=device)  # [sentence]
-    finished = torch.zeros(count, dtype=torch.bool, device=device)  # [sentence]
-    rows = torch.arange(count, device=device)  # the sentence of each row still in the batch
-    tokens = torch.full((count, 1), rules.bos, device=device)  # [row, hypothesis]
-    for step in range(said.shape[1]):
-        log_next = prefixes.step(tokens)  # [row, hypothesis, vocabulary]
-        rules.forbid(log_next, step)
-        gains, tokens = best(log_next, log_p.new_zeros(tokens.shape), 1)  # each [row, 1]
-        running = ~finished[rows] & (step < limits[rows])  # [row]
-        log_p[rows] += torch.where(running, gains[:, 0], 0)
-        said[rows, step] = tokens[:, 0]
-        finished[rows] |= running & (tokens[:, 0] == rules.eos)
-        running = ~finished[rows] & (step + 1 < limits[rows])  # [row]
-        if not running.any():
+    paths = Paths(limits, rules)
+    for step in range(int(limits.max())):
+        logits = prefixes.logits(paths.tokens)  # [row, hypothesis, vocabulary]
+        running = paths.extend(*most_probable(prefixes, logits, rules, step), step)
+        if running == 0:
             break
-        if worth_leaving(running):
-            kept = running.nonzero()[:, 0]  # [row]
-            prefixes.keep(kept)
-            rows, tokens = rows[kept], tokens[kept]
-    return [
-        Hypothesis(_until_eos(ids[:limit], rules.eos, done), p, done)
-        for ids, limit, p, done in zip(
-            said.tolist(), limits.tolist(), log_p.tolist(), finished.tolist(), strict=True
-        )
-    ]
+        if worth_leaving(running, len(paths.running)):
+            prefixes.keep(paths.close_ranks())
+    return paths.found()
 
 
-def _until_eos(ids: list[int], eos: int, finished: bool) -> tuple[int, ...]:
-    return tuple(ids[: ids.index(eos)] if finished else ids)
+def most_probable(
+    prefixes: Prefixes, logits: Tensor, rules: Rules, step: int
+) -> tuple[Tensor, Tensor]:
+    """Return log P of each row's most probable permitted token, in nats, and the token.
+
+    Args:
+        logits: overwritten [row, hypothesis, vocabulary]
+
+    Returns:
+        # each [row, hypothesis]
+    """
+    banned = rules.banned(step)
+    others = logits[..., banned]  # [row, hypothesis, banned]
+    logits[..., banned] = float("-inf")
+    largest, tokens = best(logits, logits.new_zeros(logits.shape[:2]), 1)
+    permitted = prefixes.decoder.log_total(logits, largest)  # [row, hypothesis]
+    # What may not be said keeps its probability, so it belongs to the total.
+    total = torch.logaddexp(permitted, (others - largest[..., None]).logsumexp(-1))
+    return -total, tokens
+
+
+class Paths:
+    """What the rows of a batch have said, and which of them go on.
+
+    Args:
+        limits: most tokens a sentence, EOS counted [sentence]
+        rules: special tokens.
+    """
+
+    def __init__(self, limits: Tensor, rules: Rules) -> None:
+        count, device = len(limits), limits.device
+        self.rules = rules
+        self.limits = limits  # [row]
+        self.sentences = torch.arange(count, device=device)  # of each row  # [row]
+        self.tokens = torch.full((count, 1), rules.bos, device=device)  # [row, hypothesis]
+        self.said = torch.full((count, int(limits.max())), rules.eos, device=device)  # [row, token]
+        self.log_p = torch.zeros(count, dtype=torch.float64, device=device)  # [row]
+        self.finished = torch.zeros(count, dtype=torch.bool, device=device)  # [row]
+        self.running = torch.ones(count, dtype=torch.bool, device=device)  # [row]
+        self.left: dict[int, Hypothesis] = {}
+
+    def extend(self, gains: Tensor, tokens: Tensor, step: int) -> int:
+        """Append a token to every row that goes on; return how many still do.
+
+        Args:
+            gains, tokens: log P in nats and id of the tokens  # each [row, hypothesis]
+        """
+        self.tokens = tokens
+        self.log_p += torch.where(self.running, gains[:, 0], 0)
+        self.said[:, step] = tokens[:, 0]
+        ended = self.running & (tokens[:, 0] == self.rules.eos)  # [row]
+        self.finished |= ended
+        self.running = self.running & ~ended & (step + 1 < self.limits)
+        return int(self.running.sum())
+
+    def close_ranks(self) -> Tensor:
+        """Let the rows that are done leave; return the positions of those that stay  # [row]."""
+        self._leave(~self.running)
+        kept = self.running.nonzero()[:, 0]  # [row]
+        for name in ("limits", "sentences", "tokens", "said", "log_p", "finished", "running"):
+            setattr(self, name, getattr(self, name)[kept])
+        return kept
+
+    def found(self) -> list[Hypothesis]:
+        """Return one hypothesis a sentence."""
+        self._leave(torch.ones_like(self.running))
+        return [self.left[sentence] for sentence in range(len(self.left))]
+
+    def _leave(self, rows: Tensor) -> None:
+        """Write down what `rows` (a mask) have said  # [row]."""
+        parts = (self.sentences, self.said, self.limits, self.log_p, self.finished)
+        for sentence, ids, limit, log_p, done in zip(
+            *(part[rows].tolist() for part in parts), strict=True
+        ):
+            said = tuple(ids[: ids.index(self.rules.eos)] if done else ids[:limit])
+            self.left[sentence] = Hypothesis(said, log_p, done)

@@ -52,15 +52,19 @@ class Prefixes:
         self.used = 0
 
     def step(self, tokens: Tensor) -> Tensor:
-        """Append one token to every prefix and return what may come next.
+        """Append one token to every prefix and return the log P of what may come next.
 
         Args:
             tokens: ids [sentence, hypothesis]; BOS in the first step.
 
         Returns:
-            Log-probabilities as `PreparedDecoder.log_probabilities` gives them
+            As `PreparedDecoder.log_probabilities` gives them
             [sentence, hypothesis, vocabulary].
         """
+        return self.decoder.log_probabilities(self.logits(tokens))
+
+    def logits(self, tokens: Tensor) -> Tensor:
+        """Do the same without normalising, see `PreparedDecoder.logits`."""
         network = self.decoder.network
         sentences, hypotheses = tokens.shape
         states = network.embed_target(tokens.view(-1, 1), start=self.length)
@@ -69,7 +73,7 @@ class Prefixes:
         for layer in self.layers:
             states = layer.step(states, mask, self.source_mask, self.gates)
         self.length += 1
-        return self.decoder.log_probabilities(states)
+        return self.decoder.logits(states)
 
     def follow(self, parents: Tensor) -> None:
         """Let each new hypothesis descend from an old one [sentence, hypothesis]."""

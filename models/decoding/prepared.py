@@ -8,6 +8,7 @@ filled up to whole blocks, through which `ranking.best` looks for the largest en
 from __future__ import annotations
 
 import copy
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +17,8 @@ from torch.nn import functional as F
 from ..network import DecoderLayer, Network
 from .cache import Buffer, rounded_up
 from .ranking import BLOCK
+
+Versions = tuple[tuple[int, int], ...]
 
 
 class Projections:
@@ -53,24 +56,46 @@ class PreparedDecoder:
         other.buffers = self.buffers.new_empty(2, 0, self.buffers.shape[2])
         return other
 
-    def log_probabilities(self, states: Tensor) -> Tensor:
-        """Return log P of the next token, in a buffer that the next call overwrites.
+    def logits(self, states: Tensor) -> Tensor:
+        """Return the logits of the next token, in a buffer that the next call overwrites.
 
         Args:
             states: [sentence, hypothesis, width]
 
         Returns:
-            In nats; the vocabulary is filled up to a multiple of `BLOCK` with entries of -inf
+            The vocabulary is filled up to a multiple of `BLOCK` with entries of -inf
             [sentence, hypothesis, vocabulary].
         """
         rows = self.network.decoder_norm(states).flatten(0, 1)  # [row, width]
         _, most, room = self.buffers.shape
         if most < len(rows):
             self.buffers = rows.new_full((2, len(rows), room), float("-inf"))
-        logits, log_p = self.buffers[:, : len(rows)]
+        logits = self.buffers[0, : len(rows)]  # [row, vocabulary]
         torch.mm(rows, self.table, out=logits[:, : self.table.shape[1]])
+        return logits.view(*states.shape[:2], room)
+
+    def log_probabilities(self, logits: Tensor) -> Tensor:
+        """Return log P in nats of `logits`, in a buffer that the next call overwrites."""
+        log_p = self.spare(logits)
         torch.log_softmax(logits, dim=-1, out=log_p)
-        return log_p.view(*states.shape[:2], room)
+        return log_p
+
+    def log_total(self, logits: Tensor, largest: Tensor) -> Tensor:
+        """Return log sum over the vocabulary of exp(logits - largest).
+
+        Args:
+            logits: [sentence, hypothesis, vocabulary]
+            largest: the largest of each row, so that nothing overflows [sentence, hypothesis]
+
+        Returns:
+            In nats [sentence, hypothesis].
+        """
+        above = torch.sub(logits, largest[..., None], out=self.spare(logits))
+        return above.exp_().sum(-1).log()
+
+    def spare(self, logits: Tensor) -> Tensor:
+        """Return a second buffer, shaped like logits that `logits` has returned."""
+        return self.buffers[1, : logits[..., 0].numel()].view_as(logits)
 
 
 class PreparedLayer:
@@ -86,6 +111,29 @@ class PreparedLayer:
         self.own = Projections(own.query, own.key, own.value)
         self.source = Projections(cross.key, cross.value)
         self.buffer = Buffer(own.output.bias.detach())
+
+
+# What was prepared last for a network, with the versions of the weights it was made from.
+_prepared: WeakKeyDictionary[Network, tuple[Versions, PreparedDecoder]] = WeakKeyDictionary()
+
+
+def prepared(network: Network) -> PreparedDecoder:
+    """Return the network's decoder made ready, made anew only when its weights have changed.
+
+    Many gate masks or many single sentences are many searches with the same weights. Every
+    caller gets buffers of its own.
+    """
+    versions = _versions(network)
+    made = _prepared.get(network)
+    if made is None or made[0] != versions:
+        made = _prepared[network] = (versions, PreparedDecoder(network))
+    return made[1].with_own_buffers()
+
+
+def _versions(network: Network) -> Versions:
+    """Return for every weight where it lies and how often it was written in place."""
+    weights = (*network.parameters(), *network.buffers())
+    return tuple((weight.data_ptr(), weight._version) for weight in weights)
 
 
 def _working_copy(network: Network) -> Network:

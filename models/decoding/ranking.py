@@ -30,10 +30,11 @@ class Rules(NamedTuple):
 
         The others keep the probabilities that the network gives them: nothing is rescaled.
         """
-        log_p[..., self.bos] = float("-inf")
-        log_p[..., self.pad] = float("-inf")
-        if step < self.min_tokens:
-            log_p[..., self.eos] = float("-inf")
+        log_p[..., self.banned(step)] = float("-inf")
+
+    def banned(self, step: int) -> list[int]:
+        """Return the tokens that may not come at `step` (0-based)."""
+        return [self.bos, self.pad, *([self.eos] if step < self.min_tokens else [])]
 
     def normaliser(self, tokens: Tensor) -> Tensor:
         """Return ((5 + |Y|) / 6)^alpha for lengths that count EOS, any shape."""
@@ -73,9 +74,9 @@ def best(log_p: Tensor, offsets: Tensor, k: int) -> tuple[Tensor, Tensor]:
     return values, chosen.gather(1, top // BLOCK) * BLOCK + top % BLOCK
 
 
-def worth_leaving(running: Tensor) -> bool:
-    """Say whether so many sentences are done that the others should close ranks.
+def worth_leaving(running: int, sentences: int) -> bool:
+    """Say whether so many of the `sentences` are done that the others should close ranks.
 
     Leaving copies the caches of those who stay, so they wait until an eighth is done.
     """
-    return 8 * int(running.sum()) <= 7 * len(running)
+    return 8 * running <= 7 * sentences

@@ -21,7 +21,7 @@ from .beam import beam_search
 from .greedy import greedy
 from .hypothesis import Hypothesis
 from .incremental import Prefixes
-from .prepared import PreparedDecoder
+from .prepared import PreparedDecoder, prepared
 from .ranking import Rules
 
 # With more, the threads would queue for Python's global lock.
@@ -62,7 +62,7 @@ def search(
     if gates is not None:
         gates = network.layout.checked(gates, len(source))
     rules = Rules(bos, eos, pad, settings.min_tokens, settings.length_penalty)
-    decoder = PreparedDecoder(network)
+    decoder = prepared(network)
     found = [Hypothesis((), 0.0, True)] * len(source)
     searched = [i for i, sentence in enumerate(source) if any(token != eos for token in sentence)]
     searched.sort(key=lambda sentence: -len(source[sentence]))

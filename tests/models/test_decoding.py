@@ -290,3 +290,29 @@ def test_equal_values_come_in_the_order_of_their_positions():
     logits[0, 1, 5] = 1.0
     _, positions = best(logits, torch.zeros(1, 2), 3)
     assert positions.tolist() == [[3, 65, 133]]
+
+
+def test_a_changed_weight_is_searched_as_it_is_now():
+    network, source = network_of(), sources(4)
+    settings = SearchSettings(beam=1, max_extra=8)
+    before = search(network, source, settings, **MARKS)
+    assert search(network, source, settings, **MARKS) == before
+    fresh = network_of(seed=8)
+    expected = search(fresh, source, settings, **MARKS)
+    assert expected != before
+    network.load_state_dict(fresh.state_dict())
+    assert search(network, source, settings, **MARKS) == expected
+
+
+def test_a_banned_token_keeps_its_share_of_the_probability():
+    network, (source,) = network_of(), sources(1)
+    settings = SearchSettings(beam=1, min_tokens=3, max_ratio=0, max_extra=5)
+    (free,) = search(network, [source], settings, **MARKS)
+    with torch.no_grad():  # BOS now is by far more probable than what is said first
+        network.output_table[BOS] = 20 * network.output_table[free.ids[0]]
+    (found,) = search(network, [source], settings, **MARKS)
+    assert found.ids[0] == free.ids[0]
+    said = (*found.ids, *([EOS] if found.finished else []))
+    expected = float(log_probabilities(network, source, [said]).sum())
+    assert expected < -100
+    assert found.log_probability == pytest.approx(expected, abs=1e-9)
