@@ -11,7 +11,7 @@ from torch import Tensor
 
 from .hypothesis import Hypothesis
 from .incremental import Prefixes
-from .ranking import Rules, best, worth_leaving
+from .ranking import Rules, largest, worth_leaving
 
 
 def greedy(prefixes: Prefixes, limits: Tensor, rules: Rules) -> list[Hypothesis]:
@@ -42,16 +42,16 @@ def most_probable(
         logits: overwritten [row, hypothesis, vocabulary]
 
     Returns:
-        # each [row, hypothesis]
+        # each [row]
     """
+    logits = logits[:, 0]  # [row, vocabulary]
     banned = rules.banned(step)
-    others = logits[..., banned]  # [row, hypothesis, banned]
-    logits[..., banned] = float("-inf")
-    largest, tokens = best(logits, logits.new_zeros(logits.shape[:2]), 1)
-    permitted = prefixes.decoder.log_total(logits, largest)  # [row, hypothesis]
+    others = logits[:, banned]  # [row, banned]
+    logits[:, banned] = float("-inf")
+    value, tokens = largest(logits)  # each [row]
+    permitted = prefixes.decoder.log_total(logits, value)  # [row]
     # What may not be said keeps its probability, so it belongs to the total.
-    total = torch.logaddexp(permitted, (others - largest[..., None]).logsumexp(-1))
-    return -total, tokens
+    return -torch.logaddexp(permitted, (others - value[:, None]).logsumexp(1)), tokens
 
 
 class Paths:
@@ -78,12 +78,12 @@ class Paths:
         """Append a token to every row that goes on; return how many still do.
 
         Args:
-            gains, tokens: log P in nats and id of the tokens  # each [row, hypothesis]
+            gains, tokens: log P in nats and id of the tokens  # each [row]
         """
-        self.tokens = tokens
-        self.log_p += torch.where(self.running, gains[:, 0], 0)
-        self.said[:, step] = tokens[:, 0]
-        ended = self.running & (tokens[:, 0] == self.rules.eos)  # [row]
+        self.tokens = tokens[:, None]
+        self.log_p += torch.where(self.running, gains, 0)
+        self.said[:, step] = tokens
+        ended = self.running & (tokens == self.rules.eos)  # [row]
         self.finished |= ended
         self.running = self.running & ~ended & (step + 1 < self.limits)
         return int(self.running.sum())

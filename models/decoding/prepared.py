@@ -84,13 +84,13 @@ class PreparedDecoder:
         """Return log sum over the vocabulary of exp(logits - largest).
 
         Args:
-            logits: [sentence, hypothesis, vocabulary]
-            largest: the largest of each row, so that nothing overflows [sentence, hypothesis]
+            logits: [row, vocabulary]
+            largest: the largest of each row, so that nothing overflows [row]
 
         Returns:
-            In nats [sentence, hypothesis].
+            In nats  # [row]
         """
-        above = torch.sub(logits, largest[..., None], out=self.spare(logits))
+        above = torch.sub(logits, largest[:, None], out=self.spare(logits))
         return above.exp_().sum(-1).log()
 
     def spare(self, logits: Tensor) -> Tensor:

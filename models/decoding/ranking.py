@@ -74,6 +74,22 @@ def best(log_p: Tensor, offsets: Tensor, k: int) -> tuple[Tensor, Tensor]:
     return values, chosen.gather(1, top // BLOCK) * BLOCK + top % BLOCK
 
 
+def largest(logits: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the largest entry of every row and its position, by maxima of blocks as `best`.
+
+    Args:
+        logits: the vocabulary is a multiple of `BLOCK` [row, vocabulary]
+
+    Returns:
+        Values and positions; of equal values the first  # each [row]
+    """
+    blocks = logits.view(len(logits), -1, BLOCK)  # [row, block, entry]
+    block = blocks.amax(2).argmax(1)  # [row]
+    values = blocks[torch.arange(len(logits), device=logits.device), block]  # [row, entry]
+    value, entry = values.max(1)  # each [row]
+    return value, block * BLOCK + entry
+
+
 def worth_leaving(running: int, sentences: int) -> bool:
     """Say whether so many of the `sentences` are done that the others should close ranks.
 

@@ -12,7 +12,7 @@ from headcount.models.batch import Tokens
 from headcount.models.decoding import Hypothesis, search
 from headcount.models.decoding.beam import beam_search
 from headcount.models.decoding.incremental import Prefixes, PreparedDecoder
-from headcount.models.decoding.ranking import Rules, best
+from headcount.models.decoding.ranking import Rules, best, largest
 from headcount.models.errors import DataError, UsageError
 from headcount.models.gates import Head
 from headcount.models.network import Network, NetworkSettings
@@ -316,3 +316,11 @@ def test_a_banned_token_keeps_its_share_of_the_probability():
     expected = float(log_probabilities(network, source, [said]).sum())
     assert expected < -100
     assert found.log_probability == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_largest_is_the_first_of_the_largest():
+    draw = torch.Generator().manual_seed(5)
+    rows = torch.randint(-3, 4, (50, 192), generator=draw).double()  # many equal values
+    values, positions = largest(rows)
+    assert values.tolist() == rows.max(1).values.tolist()
+    assert positions.tolist() == [row.index(max(row)) for row in rows.tolist()]
