@@ -1,0 +1,269 @@
+"""Relevance asked of a Translator: of its heads, of its source and target tokens.
+
+The start is one number a target position, a logit or the difference of two, teacher-forced;
+relevance is in its unit. Three ways to start:
+
+- `top`: the largest logit: what the model says here, right or wrong (Voita et al. 2019).
+- `reference`: the logit of the reference's token.
+- `contrast`: the largest logit minus that of its rival, which is the reference's token
+  where the model says another, and else the runner-up: why this AND NOT that. What speaks
+  for both alike cancels (Yin & Neubig 2022).
+
+A head's relevance is its gate times the gate's derivative under the rules, at open gates;
+a token's is the inner product of what enters the first layer at its position (embedding and
+position together) with its modified gradient. The target prefix of position t is tokens
+0 ... t of the decoder's input, BOS being token 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor
+
+from ...models.batch import Batch
+from ...models.settings import Settings
+from ...models.translator import Translator
+from . import operations
+from .ledger import Ledger, Place
+from .rules import RelevanceRules, Softmax
+
+__all__ = [
+    "RelevanceSettings",
+    "TokenRelevance",
+    "head_relevance",
+    "head_relevance_by_token",
+    "token_relevance",
+    "operations",
+]
+
+HALF = (torch.float16, torch.bfloat16)
+
+
+class RelevanceSettings(Settings):
+    """How relevance is propagated, and from where.
+
+    Args:
+        rule: softmax by the `attnlrp` rule, or attention weights held constant (`cp`).
+        epsilon: signed stabiliser of linear maps and matrix products; 0 is exact and safe.
+        start: the `top` logit, the `reference` token's, or the `contrast` of the top one
+            with the reference's (where they are the same, with the runner-up).
+    """
+
+    rule: Softmax = "attnlrp"
+    epsilon: float = Field(default=0.0, ge=0)
+    start: Literal["top", "reference", "contrast"] = "top"
+
+
+@dataclass(frozen=True)
+class TokenRelevance:
+    """What every target position of a batch rested on, in units of its logit.
+
+    Args:
+        source: relevance of the source tokens  # [batch, target, source]
+        prefix: relevance of the decoder's input tokens  # [batch, target, target]
+        heads: relevance of the heads  # [batch, target, head]
+        start: the logit, or difference of logits, that was explained  # [batch, target]
+        chosen: the token whose logit that is  # [batch, target]
+        rival: with `contrast` the other token, else -1  # [batch, target]
+        absorbed: what no input received, by place and kind  # each [batch, target]
+
+    Everything is float64 on the CPU, and 0 at padded target positions.
+    """
+
+    source: Tensor
+    prefix: Tensor
+    heads: Tensor
+    start: Tensor
+    chosen: Tensor
+    rival: Tensor
+    absorbed: dict[tuple[Place, str], Tensor]
+
+    @property
+    def received(self) -> Tensor:
+        """Return what all inputs received together  # [batch, target]."""
+        return self.source.sum(2) + self.prefix.sum(2)
+
+    @property
+    def withheld(self) -> Tensor:
+        """Return what biases, softmax and epsilon absorbed together  # [batch, target]."""
+        return sum(self.absorbed.values(), torch.zeros_like(self.start))
+
+    @property
+    def source_share(self) -> Tensor:
+        """Return how much of all absolute relevance lies on source tokens  # [batch, target].
+
+        Between 0 and 1; 0 where nothing has any. Absolute values, because tokens that speak
+        against the output would else cancel others and push shares beyond 0 and 1. Voita et
+        al. 2021 avoid the signs by a rule that propagates positive parts only.
+        """
+        source, prefix = self.source.abs().sum(2), self.prefix.abs().sum(2)
+        total = source + prefix
+        return torch.where(total > 0, source / total, 0)
+
+
+@dataclass(frozen=True)
+class _Traced:
+    """A forward under the rules, ready to be asked."""
+
+    gates: Tensor
+    states: dict[str, list[Tensor]]
+    start: Tensor
+    chosen: Tensor
+    rival: Tensor
+    ledger: Ledger | None
+
+
+def head_relevance(
+    translator: Translator, batch: Batch, settings: RelevanceSettings = RelevanceSettings()
+) -> Tensor:
+    """Return every head's relevance for each sentence, summed over its target positions.
+
+    One forward and one backward for all heads.
+
+    Args:
+        translator: its weights and their gradients stay as they are.
+        batch: sentence pairs for teacher forcing.
+        settings: rules and start.
+
+    Returns:
+        relevance in units of the logit, float64, not normalised  # [batch, head]
+
+    Raises:
+        RuleError: the network does something no rule is known for.
+    """
+    traced = _trace(translator, batch, settings)
+    (relevance,) = torch.autograd.grad(traced.start.sum(), traced.gates)
+    return relevance.cpu().double()  # the gates are 1
+
+
+def head_relevance_by_token(
+    translator: Translator, batch: Batch, settings: RelevanceSettings = RelevanceSettings()
+) -> Tensor:
+    """Return every head's relevance for each target position; see `head_relevance`.
+
+    One backward a position; positions sum to the sentence.
+
+    Returns:
+        relevance, float64, 0 at padded positions  # [batch, target, head]
+    """
+    traced = _trace(translator, batch, settings)
+    found = [relevance for (relevance,) in _by_position(traced, [traced.gates])]
+    return torch.stack(found, 1).cpu().double()
+
+
+def token_relevance(
+    translator: Translator, batch: Batch, settings: RelevanceSettings = RelevanceSettings()
+) -> TokenRelevance:
+    """Return what each target position rested on, and the whole balance of its relevance.
+
+    After Voita et al. 2021 ("Analyzing the Source and Target Contributions to Predictions in
+    Neural Machine Translation"), with the signed rules of this folder. One backward a target
+    position: for examples and for samples of sentences.
+
+    Args:
+        translator: its weights and their gradients stay as they are.
+        batch: sentence pairs for teacher forcing.
+        settings: rules and start.
+    """
+    traced = _trace(translator, batch, settings, balanced=True)
+    inputs = [traced.states["encoder"][0], traced.states["decoder"][0]]  # [batch, token, width]
+    assert traced.ledger is not None
+    rows: list[list[Tensor]] = []
+    absorbed: dict[tuple[Place, str], Tensor] = {}
+    shape = traced.start.shape
+    for position, gradients in enumerate(_by_position(traced, [*inputs, traced.gates])):
+        *of_inputs, heads = gradients
+        pairs = zip(inputs, of_inputs, strict=True)
+        rows.append([*((it.detach() * slope).sum(2) for it, slope in pairs), heads])
+        for key, amount in traced.ledger.by_place(traced.states).items():
+            absorbed.setdefault(key, torch.zeros(shape, dtype=torch.float64))
+            absorbed[key][:, position] = amount
+    source, prefix, by_head = (
+        torch.stack(parts, 1).cpu().double() for parts in zip(*rows, strict=True)
+    )
+    return TokenRelevance(
+        source,
+        prefix,
+        by_head,
+        traced.start.detach().cpu().double(),
+        traced.chosen.cpu(),
+        traced.rival.cpu(),
+        absorbed,
+    )
+
+
+def computable(translator: Translator) -> Translator:
+    """Return a translator whose weights are precise enough, itself wherever possible.
+
+    In half precision the backward underflows: relevances of single positions are below
+    float16's smallest numbers, and bfloat16 keeps eight bits of what must cancel.
+    """
+    weights = translator.head_weights(translator.layout.by_attention[0][0])
+    return translator.in_precision(torch.float32) if weights.value.dtype in HALF else translator
+
+
+def starting_logits(
+    logits: Tensor, labels: Tensor, start: str
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return what relevance starts from at each position, and the tokens it belongs to.
+
+    Args:
+        logits: [batch, target, vocabulary]
+        labels: the reference's tokens [batch, target]
+        start: as in `RelevanceSettings`.
+
+    Returns:
+        the number to explain, its token, and with `contrast` the rival (else -1)
+        # each [batch, target]
+    """
+    chosen = labels if start == "reference" else logits.argmax(-1)  # [batch, target]
+    value = _at(logits, chosen)
+    if start != "contrast":
+        return value, chosen, torch.full_like(chosen, -1)
+    runner_up = logits.detach().scatter(-1, chosen[..., None], -torch.inf).argmax(-1)
+    rival = torch.where(chosen == labels, runner_up, labels)  # [batch, target]
+    return value - _at(logits, rival), chosen, rival
+
+
+def _at(logits: Tensor, tokens: Tensor) -> Tensor:
+    return logits.gather(-1, tokens[..., None]).squeeze(-1)  # [batch, target]
+
+
+def _trace(
+    translator: Translator, batch: Batch, settings: RelevanceSettings, *, balanced: bool = False
+) -> _Traced:
+    """Run a batch under the rules.
+
+    Args:
+        balanced: whether to keep a ledger and the states between layers.
+    """
+    translator = computable(translator)
+    layout = translator.layout
+    gates = layout.ones(len(batch), dtype=torch.float64).requires_grad_()  # [batch, head]
+    ledger = Ledger(len(batch)) if balanced else None
+    device = translator.device.type
+    rules = RelevanceRules(settings.rule, settings.epsilon, ledger)
+    with torch.enable_grad(), torch.autocast(device, enabled=False):
+        with rules:
+            seen = translator.capture(batch, rules.as_weights(gates), states=balanced)
+        rules.check(seen.logits)
+        start, *tokens = starting_logits(seen.logits, batch.labels.ids, settings.start)
+        start = start.masked_fill(~batch.labels.real, 0)  # [batch, target]
+    return _Traced(gates, seen.states, start, *tokens, ledger)
+
+
+def _by_position(traced: _Traced, inputs: list[Tensor]) -> Iterator[list[Tensor]]:
+    """Yield the modified gradients of one target position's start after another's."""
+    for position in range(traced.start.shape[1]):
+        if traced.ledger is not None:
+            traced.ledger.clear()
+        start = traced.start[:, position].sum()
+        found = torch.autograd.grad(
+            start, inputs, retain_graph=True, allow_unused=True, materialize_grads=True
+        )
+        yield list(found)
