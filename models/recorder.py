@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
+import torch
 from torch import Tensor
 
 from .gates import Attention
@@ -41,6 +42,10 @@ class Recorder:
         if self.attention:
             self.weights_of[name] = weights
         if self.context:
+            if torch.is_grad_enabled() and not context.requires_grad:
+                # In a frozen model nothing before the first gate has a graph, and then nobody
+                # could ask for the gradient by this output.
+                context.requires_grad_()
             self.context_of[name] = context
         if self.values:
             self.values_of[name] = values

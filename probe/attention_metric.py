@@ -15,14 +15,18 @@ each metric's own choice, and its remark says it.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from ..models.batch import Batch
+from ..models.data.parallel_text import ParallelText
 from ..models.gates import Attention
 from ..models.translator import Translator
+from .importance import Proof
+from .proving import attention_proofs, relative_error, worst
 from .stream import BatchView, Folded, Pass, StreamedMetric
 
 
@@ -75,6 +79,19 @@ class AttentionMetric(StreamedMetric):
             True where defined; `seen.queries` need not be looked at  # [batch, 1 or head, query]
         """
 
+    @abstractmethod
+    def limits(self, translator: Translator, seen: Seen) -> tuple[Tensor, Tensor]:
+        """Return bounds of each query's value that are found in another way.
+
+        Returns:
+            the smallest and the largest that it can be  # each [batch, 1 or head, query]
+        """
+
+    @property
+    @abstractmethod
+    def limits_in_words(self) -> str:
+        """The claim that `limits` makes."""
+
     def fold(self, view: BatchView) -> Folded:
         """Take the mean over each sentence's query tokens; the weight is their number."""
         layout = view.translator.layout
@@ -90,6 +107,48 @@ class AttentionMetric(StreamedMetric):
             values[:, layout.slices[name]] = total / count.clamp(min=1)
             weights[:, layout.slices[name]] = count
         return Folded(values, weights)
+
+    def prove(
+        self, translator: Translator, data: ParallelText, generator: torch.Generator
+    ) -> tuple[Proof, ...]:
+        """Check the pass that is read, the bounds of each query, and that padding is nothing."""
+        alone = self.with_changes(tokens=1).scores(translator, data, generator)
+        together = self.scores(translator, data, generator)
+        apart = relative_error(together.values, alone.values)
+        views = [BatchView(translator, batch) for batch in self.batches(translator, data)]
+        eps = torch.finfo(views[0].attention.logits.dtype).eps
+        return (
+            *attention_proofs(views),
+            Proof(self.limits_in_words, self._beyond_limits(views), 1e3 * eps),
+            Proof("a sentence alone = the sentence in a padded batch", apart, 1e3 * eps),
+            *self.own_proofs(views, eps),
+        )
+
+    def own_proofs(self, views: Sequence[BatchView], eps: float) -> tuple[Proof, ...]:
+        """Check what only this metric computes.
+
+        Args:
+            views: batches of a few sentences.
+            eps: of the model's precision.
+        """
+        return ()
+
+    @torch.no_grad()
+    def _beyond_limits(self, views: Sequence[BatchView]) -> float:
+        """Return how far values lie outside their limits, as a share of the largest limit."""
+        beyond = largest = 0.0
+        for view in views:
+            for name in view.attention.attention:
+                seen = self.seen(view, name)
+                found, defined = self.by_query(view.translator, seen)
+                counted = (defined & seen.queries[:, None]).expand_as(found)
+                low, high = (
+                    limit.expand_as(found)[counted] for limit in self.limits(view.translator, seen)
+                )
+                outside = torch.maximum(low - found[counted], found[counted] - high)
+                beyond = worst(beyond, outside.clamp(min=0))
+                largest = worst(largest, high.abs())
+        return beyond / largest if largest else beyond
 
     def seen(self, view: BatchView, name: Attention) -> Seen:
         """Return one attention sublayer of a batch under this metric's choice of tokens."""

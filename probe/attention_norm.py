@@ -21,11 +21,16 @@ below. Layers differ in the length of their streams, so compare within a layer.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import torch
 from torch import Tensor
 
 from ..models.translator import Translator
 from .attention_metric import AttentionMetric, Seen
-from .importance import metric
+from .importance import Proof, metric
+from .proving import relative_error, worst
+from .stream import BatchView
 
 
 @metric("attention_norm")
@@ -56,6 +61,31 @@ class AttentionNorm(AttentionMetric):
         lengths = lengths.masked_fill(~seen.keys[:, None], 0)
         added = (seen.weights @ lengths[..., None]).squeeze(-1)  # [batch, head, query]
         return added, seen.queries[:, None]
+
+    @property
+    def limits_in_words(self) -> str:
+        """The claim that `limits` makes."""
+        return "norm of the sum over keys <= sum of the norms <= weight x the longest value"
+
+    def limits(self, translator: Translator, seen: Seen) -> tuple[Tensor, Tensor]:
+        """Return the length of what the head adds in all, and that without any short value."""
+        output = translator.head_weights(seen.name).output  # [head, head_width, width]
+        weights = seen.weights.masked_fill(~seen.keys[:, None, None], 0)
+        added = weights @ seen.values @ output  # [batch, head, query, width]
+        lengths = (seen.values @ output).norm(dim=-1)  # [batch, head, key]
+        longest = lengths.masked_fill(~seen.keys[:, None], 0).amax(-1, keepdim=True)
+        return added.norm(dim=-1), weights.sum(-1) * longest
+
+    @torch.no_grad()
+    def own_proofs(self, views: Sequence[BatchView], eps: float) -> tuple[Proof, ...]:
+        """Check the Gram matrix against vectors of the model's width."""
+        error = 0.0
+        for view in views:
+            for name, values in view.attention.values.items():
+                output = view.translator.head_weights(name).output
+                formed = (values.double() @ output.double()).norm(dim=-1)  # [batch, head, key]
+                error = worst(error, relative_error(value_lengths(values, output), formed))
+        return (Proof("||v W_O|| by the Gram matrix = the norm of the vector", error, 1e4 * eps),)
 
 
 def value_lengths(values: Tensor, output: Tensor) -> Tensor:

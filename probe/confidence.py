@@ -46,6 +46,17 @@ class Confidence(AttentionMetric):
         """Return each query's largest weight; every query has one."""
         return largest_weight(seen.weights, seen.queries, seen.keys), seen.queries[:, None]
 
+    @property
+    def limits_in_words(self) -> str:
+        """The claim that `limits` makes."""
+        return "mean of the weights <= the largest weight <= their sum"
+
+    def limits(self, translator: Translator, seen: Seen) -> tuple[Tensor, Tensor]:
+        """Return the mean and the sum of the weights on the keys that a query sees."""
+        kept = seen.keys[:, None, :, None].to(seen.weights.dtype)  # [batch, 1, key, 1]
+        total = (seen.weights @ kept).squeeze(-1)  # [batch, head, query]
+        return total / seen.keys_seen[:, None].clamp(min=1), total
+
 
 def largest_weight(alpha: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
     """Return each query's largest weight on the kept keys, 0 for queries that are not kept.

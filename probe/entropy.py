@@ -28,6 +28,7 @@ from torch import Tensor
 
 from ..models.translator import Translator
 from .attention_metric import AttentionMetric, Seen
+from .confidence import largest_weight
 from .importance import metric
 
 
@@ -67,6 +68,23 @@ class Entropy(AttentionMetric):
             entropy = entropy / choices.clamp(min=2).log()
             defined = defined & (choices > 1)
         return entropy, defined
+
+    @property
+    def limits_in_words(self) -> str:
+        """The claim that `limits` makes."""
+        return "- log of the largest weight <= entropy <= log of the keys that a query sees"
+
+    def limits(self, translator: Translator, seen: Seen) -> tuple[Tensor, Tensor]:
+        """Return the entropy that a row with this largest weight has at least, and an even one."""
+        kept = seen.keys[:, None, :, None].to(seen.weights.dtype)  # [batch, 1, key, 1]
+        total = (seen.weights @ kept).squeeze(-1)  # [batch, head, query]
+        largest = largest_weight(seen.weights, seen.queries, seen.keys)  # [batch, head, query]
+        choices = seen.keys_seen[:, None]  # [batch, 1, query]
+        least, most = (total / largest).log(), choices.clamp(min=1).log()
+        if self.normalised:
+            scale = choices.clamp(min=2).log()
+            return least / scale, most / scale
+        return least, most
 
 
 def row_entropy(alpha: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
