@@ -70,8 +70,8 @@ def train_from_corpus(
     network = _network(recipe, vocabularies).to(device)
     plan = Plan(
         settings=recipe.training,
-        text=_encoded(corpus.train, vocabularies, folder, processes),
-        validate=_validation(corpus.valid, vocabularies, recipe.training, recipe.seed),
+        text=encoded(corpus.train, vocabularies, folder, processes),
+        validate=validation(corpus.valid, vocabularies, recipe.training, recipe.seed),
         report=report,
         folder=folder,
         inputs=recipe.fingerprint(corpus),
@@ -81,12 +81,22 @@ def train_from_corpus(
     return TransformerTranslator(network.eval().requires_grad_(False), *vocabularies), progress
 
 
-def mean_nll(translator: TransformerTranslator, text: ParallelText, *, tokens: int = 4096) -> float:
-    """Return the mean -log p of all labels, EOS included, in nats a token."""
+def mean_nll(
+    translator: TransformerTranslator,
+    text: ParallelText,
+    gates: torch.Tensor | None = None,
+    *,
+    tokens: int = 4096,
+) -> float:
+    """Return the mean -log p of all labels, EOS included, in nats a token.
+
+    Args:
+        gates: one row for all sentences, None for open ones  # [1, head]
+    """
     total, labels = 0.0, 0
     with torch.inference_mode():
         for batch in translator.batches(text.source, text.target, tokens=tokens):
-            total += float(translator.token_losses(batch).double().sum())
+            total += float(translator.token_losses(batch, gates).double().sum())
             labels += int(batch.labels.real.sum())
     return total / labels
 
@@ -110,13 +120,13 @@ def _network(recipe: Recipe, vocabularies: tuple[Vocabulary, Vocabulary]) -> Net
     return network.initialise(torch.Generator().manual_seed(recipe.seed))
 
 
-def _encoded(
+def encoded(
     text: ParallelText,
     vocabularies: tuple[Vocabulary, Vocabulary],
     folder: Path,
-    processes: Processes,
+    processes: Processes = Processes(),
 ) -> TrainingText:
-    """Encode the training text into memory-mapped stores, block by block."""
+    """Encode the training text into memory-mapped stores in `folder`, block by block."""
     sides = (("source", text.source), ("target", text.target))
     stores = []
     for (side, sentences), vocabulary in zip(sides, vocabularies, strict=True):
@@ -135,7 +145,7 @@ def _blocks(sentences: Sequence[str], vocabulary: Vocabulary) -> Iterator[list[i
         yield from vocabulary.encode_ids(sentences[start : start + BLOCK])
 
 
-def _validation(
+def validation(
     valid: ParallelText,
     vocabularies: tuple[Vocabulary, Vocabulary],
     settings: TrainingSettings,

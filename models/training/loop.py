@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
@@ -23,7 +23,8 @@ from ..checkpoints import fill_network, save_weights, unique_weights
 from ..errors import HeadcountError, UsageError
 from ..network import Network
 from .averaging import average_of
-from .objective import Objective, resolved_precision
+from .companion import Companion
+from .objective import DistilledObjective, Objective, resolved_precision
 from .order import TrainingText, collated, on_device, updates_of
 from .processes import Processes
 from .schedule import learning_rate
@@ -49,6 +50,10 @@ class Plan:
         folder: where the state and the checkpoints are kept.
         inputs: a hash of settings and data, to refuse a state that was made from others.
         seed: orders the sentences and draws the dropout masks.
+        companion: what is trained along with the network, such as gates.
+        teacher: a network of the same vocabulary to learn from besides the labels.
+        keep_last: leave the network as the last update left it, whatever its NLL: what a
+            companion has chosen belongs to these weights and to no others.
     """
 
     settings: TrainingSettings
@@ -58,13 +63,16 @@ class Plan:
     folder: Path
     inputs: str
     seed: int
+    companion: Companion = field(default_factory=Companion)
+    teacher: Network | None = None
+    keep_last: bool = False
 
 
 def train(network: Network, plan: Plan, processes: Processes = Processes()) -> Progress:
     """Train `network` in place, going on from a saved state where there is one.
 
     At the end the network holds the mean of the last checkpoints, or the best checkpoint
-    where the mean does worse on the validation text.
+    where the mean does worse on the validation text (but see `Plan.keep_last`).
 
     Raises:
         DivergedError: the loss is not finite; the last good checkpoint is named.
@@ -87,10 +95,11 @@ class _Run:
         self.network, self.plan, self.processes = network, plan, processes
         self.settings = settings
         self.device = network.output_table.device
+        self.companion = plan.companion.to(self.device)
         self.weights = [weight for weight in network.parameters() if weight.requires_grad]
-        self.optimiser = _optimiser(network, settings)
+        self.optimiser = _optimiser(network, self.companion, settings)
         torch.manual_seed(plan.seed * 1009 + processes.rank)
-        found = load_state(plan.folder, network, self.optimiser, plan.inputs)
+        found = load_state(plan.folder, network, self.companion, self.optimiser, plan.inputs)
         self.progress = found or Progress()
         if processes.rank:  # the saved random state is the first process's
             torch.manual_seed(plan.seed * 1009 + processes.rank + self.progress.update)
@@ -103,7 +112,9 @@ class _Run:
         if settings.compile:
             for layer in (*self.network.encoder, *self.network.decoder):
                 layer.compile(dynamic=True)
-        objective = Objective(self.network, settings.smoothing, precision)
+        parts = (self.network, settings.smoothing, precision, self.companion)
+        teacher = self.plan.teacher
+        objective = DistilledObjective(*parts, teacher) if teacher else Objective(*parts)
         return objective if self.processes.world == 1 else DistributedDataParallel(objective)
 
     def until_done(self) -> Progress:
@@ -117,7 +128,10 @@ class _Run:
                 self._validate()
         if not self.progress.history or self._updates_since_validation():
             self._validate()
-        self._keep_best()
+        if self.plan.keep_last:
+            self.network.eval()
+        else:
+            self._keep_best()
         return self.progress
 
     def _updates(self) -> Iterator[tuple[int, list[Batch]]]:
@@ -148,9 +162,10 @@ class _Run:
         if not (math.isfinite(loss) and math.isfinite(norm)):
             self._diverged(update, rate, loss)
         for group in self.optimiser.param_groups:
-            group["lr"] = rate
+            group["lr"] = group.get("own_rate", rate)
         self.optimiser.step()
         self.optimiser.zero_grad()
+        self.companion.after_update(update, self.network)
         self.progress.update = update
         now = time.monotonic()
         self.progress.seconds = now - self.started
@@ -198,8 +213,8 @@ class _Run:
         progress.seconds = time.monotonic() - self.started
         if self.processes.first:
             progress.history[-1]["seconds"] = progress.seconds
-            args = (self.network, self.optimiser, progress, self.plan.inputs)
-            save_state(self.plan.folder, *args)
+            parts = (self.network, self.companion, self.optimiser)
+            save_state(self.plan.folder, *parts, progress, self.plan.inputs)
 
     def _keep_checkpoint(self) -> None:
         progress, folder = self.progress, self.plan.folder
@@ -229,8 +244,10 @@ class _Run:
         progress.history.append({**final, "seconds": progress.seconds})
 
 
-def _optimiser(network: Network, settings: TrainingSettings) -> torch.optim.Optimizer:
-    """Return AdamW that decays matrices only."""
+def _optimiser(
+    network: Network, companion: Companion, settings: TrainingSettings
+) -> torch.optim.Optimizer:
+    """Return AdamW that decays matrices only, and the companion's own parameters not at all."""
     weights = [weight for weight in network.parameters() if weight.requires_grad]
     matrices = [weight for weight in weights if weight.dim() >= 2]
     others = [weight for weight in weights if weight.dim() < 2]
@@ -238,6 +255,8 @@ def _optimiser(network: Network, settings: TrainingSettings) -> torch.optim.Opti
         {"params": matrices, "weight_decay": settings.weight_decay},
         {"params": others, "weight_decay": 0.0},
     ]
+    if own := list(companion.parameters()):
+        groups.append({"params": own, "weight_decay": 0.0, "own_rate": companion.learning_rate})
     return torch.optim.AdamW(
         groups, lr=settings.learning_rate, betas=settings.betas, eps=1e-9, fused=True
     )

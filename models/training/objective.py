@@ -8,6 +8,8 @@ from torch import Tensor, nn
 from ..batch import Batch
 from ..losses import projected_cross_entropy
 from ..network import Network
+from .companion import Companion
+from .distillation import distilled_cross_entropy
 
 
 class Objective(nn.Module):
@@ -17,28 +19,72 @@ class Objective(nn.Module):
         network: what is trained.
         smoothing: label smoothing.
         precision: `float32` or `bfloat16`; weights and optimiser stay in float32.
+        companion: gives the gates, and what is paid besides.
     """
 
-    def __init__(self, network: Network, smoothing: float, precision: str) -> None:
+    def __init__(
+        self, network: Network, smoothing: float, precision: str, companion: Companion
+    ) -> None:
         super().__init__()
         self.network = network
+        self.companion = companion
         self.smoothing = smoothing
         self.dtype = {"float32": torch.float32, "bfloat16": torch.bfloat16}[precision]
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Return the summed smoothed loss and the summed plain loss of all labels, in nats."""
-        device = self.network.output_table.device.type
+        """Return the summed loss that is minimised and the summed plain loss, in nats.
+
+        The companion's price is a part of the loss a token, so here it counts once a label.
+        """
+        states = self.states(self.network, batch, self.companion.gates())  # [token, width]
+        smoothed, plain = self.losses(states, batch)
+        return smoothed + batch.labels.real.sum() * self.companion.price(self.network), plain
+
+    def states(self, network: Network, batch: Batch, gates: Tensor | None) -> Tensor:
+        """Return a network's last states in the precision of the training  # [token, width]."""
+        device = network.output_table.device.type
         low = self.dtype != torch.float32
         with torch.autocast(device, self.dtype, enabled=low):
-            states = self.network(batch)  # [batch, target, width]
-        labels = batch.labels
-        return projected_cross_entropy(
-            states.flatten(0, 1).to(self.dtype),  # [token, width]
-            self.network.output_table,
-            labels.ids.flatten(),
-            labels.real.flatten(),
-            self.smoothing,
-        )
+            states = network(batch, gates)  # [batch, target, width]
+        return states.flatten(0, 1).to(self.dtype)
+
+    def losses(self, states: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Return the summed smoothed and the summed plain loss of the labels, in nats."""
+        labels, table = batch.labels, self.network.output_table
+        flat = (labels.ids.flatten(), labels.real.flatten())
+        return projected_cross_entropy(states, table, *flat, self.smoothing)
+
+
+class DistilledObjective(Objective):
+    """The loss against the labels and against what a teacher would say, half and half.
+
+    Args:
+        network, smoothing, precision, companion: as above.
+        teacher: a frozen network of the same vocabulary; it is not a part of this module, so
+            it is neither trained nor wrapped nor saved.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        smoothing: float,
+        precision: str,
+        companion: Companion,
+        teacher: Network,
+    ) -> None:
+        super().__init__(network, smoothing, precision, companion)
+        self.teacher = (teacher.eval(),)
+
+    def losses(self, states: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Return the summed loss that is minimised and the summed plain loss, in nats."""
+        smoothed, plain = super().losses(states, batch)
+        (teacher,) = self.teacher
+        with torch.no_grad():
+            theirs = self.states(teacher, batch, None)  # [token, width]
+        tables = (self.network.output_table, teacher.output_table)
+        real = batch.labels.real.flatten()
+        taught = distilled_cross_entropy(states, theirs, *tables, real)
+        return (smoothed + taught) / 2, plain
 
 
 def resolved_precision(wanted: str, device: torch.device) -> str:

@@ -1,6 +1,6 @@
 """A training run on disk, so that it can go on after a kill as if nothing had happened.
 
-    <folder>/state.safetensors     weights, Adam's moments, random state; the rest as JSON
+    <folder>/state.safetensors     weights, companion, Adam's moments, random state; JSON
     <folder>/<update>.safetensors  the weights of the last few validations, for averaging
 
 The state is written whole and then renamed, so a kill at any moment leaves the last one.
@@ -20,6 +20,7 @@ from torch import Tensor
 from ..checkpoints import fill_network, load_weights, save_weights, unique_weights
 from ..errors import CheckpointError
 from ..network import Network
+from .companion import Companion
 
 
 @dataclass
@@ -53,6 +54,7 @@ def checkpoint_path(folder: Path, update: int) -> Path:
 def save_state(
     folder: Path,
     network: Network,
+    companion: Companion,
     optimiser: torch.optim.Optimizer,
     progress: Progress,
     inputs: str,
@@ -63,17 +65,26 @@ def save_state(
         inputs: a hash of settings and data; a state is only resumed under the same ones.
     """
     tensors = {f"weight.{name}": weight for name, weight in unique_weights(network).items()}
-    for name, moments in _moments(network, optimiser).items():
+    tensors |= {f"companion.{name}": it for name, it in companion.state_dict().items()}
+    for name, moments in _moments(network, companion, optimiser).items():
         tensors |= {f"{key}.{name}": value for key, value in moments.items()}
     tensors["random.cpu"] = torch.get_rng_state()
     if network.output_table.is_cuda:
         tensors["random.cuda"] = torch.cuda.get_rng_state()
-    about = {"progress": json.dumps(asdict(progress)), "inputs": inputs}
+    about = {
+        "progress": json.dumps(asdict(progress)),
+        "history": json.dumps(companion.history),
+        "inputs": inputs,
+    }
     save_weights(folder / "state.safetensors", tensors, about)
 
 
 def load_state(
-    folder: Path, network: Network, optimiser: torch.optim.Optimizer, inputs: str
+    folder: Path,
+    network: Network,
+    companion: Companion,
+    optimiser: torch.optim.Optimizer,
+    inputs: str,
 ) -> Progress | None:
     """Put a saved state back; None where there is none.
 
@@ -90,7 +101,9 @@ def load_state(
             f"{path} was made with other settings or data: restore them, or delete {folder}"
         )
     fill_network(network, _with_prefix(tensors, "weight."))
-    _fill_moments(network, optimiser, tensors)
+    companion.load_state_dict(_with_prefix(tensors, "companion."))
+    companion.history = json.loads(about.get("history", "[]"))
+    _fill_moments(network, companion, optimiser, tensors)
     torch.set_rng_state(tensors["random.cpu"])
     if network.output_table.is_cuda and "random.cuda" in tensors:
         torch.cuda.set_rng_state(tensors["random.cuda"])
@@ -109,16 +122,28 @@ def _with_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {name[len(prefix) :]: it for name, it in tensors.items() if name.startswith(prefix)}
 
 
-def _moments(network: Network, optimiser: torch.optim.Optimizer) -> dict[str, dict[str, Any]]:
+def _trained(network: Network, companion: Companion) -> dict[str, Tensor]:
+    """Return everything that can have moments, by name."""
+    own = {f"companion/{name}": it for name, it in companion.named_parameters()}
+    return unique_weights(network) | own
+
+
+def _moments(
+    network: Network, companion: Companion, optimiser: torch.optim.Optimizer
+) -> dict[str, dict[str, Any]]:
     """Return Adam's state by parameter name."""
-    own = unique_weights(network).items()
+    own = _trained(network, companion).items()
     return {name: optimiser.state[weight] for name, weight in own if weight in optimiser.state}
 
 
 def _fill_moments(
-    network: Network, optimiser: torch.optim.Optimizer, tensors: dict[str, Tensor]
+    network: Network,
+    companion: Companion,
+    optimiser: torch.optim.Optimizer,
+    tensors: dict[str, Tensor],
 ) -> None:
+    trained = _trained(network, companion)
     for key in ("step", "exp_avg", "exp_avg_sq"):
         for name, value in _with_prefix(tensors, f"{key}.").items():
-            weight = unique_weights(network)[name]
+            weight = trained[name]
             optimiser.state[weight][key] = value.to(weight.device)
