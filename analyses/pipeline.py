@@ -135,7 +135,9 @@ class Pipeline:
             arguments = (self.translator, self.corpus, settings.score, settings.seed)
             score(*arguments, self.progress).save(run.result("score"))
 
-        inputs = self._inputs(settings.score) | {"text valid": self.corpus.valid.fingerprint}
+        split = settings.score.split
+        text = self.corpus.split(split).fingerprint
+        inputs = self._inputs(settings.score) | {f"text {split}": text}
         run.stage("score", inputs, [run.result("score")], work)
         return Result.load(run.result("score"))
 

@@ -66,13 +66,14 @@ def orders_by_metric(
 
     Args:
         scores: ranks of all heads of this very model, from validation text.
-        names: metrics to follow; None follows all that were measured.
+        names: metrics to follow; None follows all that were measured, but for `random`, of
+            which `orders_by_chance` draws several.
 
     Raises:
         UsageError: a metric that was not measured, or ranks of another model's heads.
     """
     rows = scores.tables["heads"].rows
-    measured = list(dict.fromkeys(rows["metric"]))
+    measured = [name for name in dict.fromkeys(rows["metric"]) if name != RANDOM]
     orders = []
     for name in measured if names is None else names:
         if name not in measured:

@@ -1,57 +1,50 @@
 """How much does every head matter? The `score` analysis.
 
-Every chosen metric of the `metric` family is measured on the same validation sentences. The
-table `heads` gives each head its value with a bootstrap interval over sentences, the value
-normalised within its layer, and its rank; the table `agreement` says how far the metrics
-order the heads alike. The rank is what a removal order is made of, and it comes from
-validation text alone, so that the test split can judge the smaller models.
+Every chosen metric of the `metric` family is measured on the same sentences, those that read
+the same pass of the model in one walk over the text. The table `heads` gives each head its
+value with a bootstrap interval over sentences, the value normalised within its layer, and its
+rank; `agreement` says how far the metrics order the heads alike; `metrics` says what each
+is, what it cost and how many sentences it needed to become stable (`stability.py`);
+`proofs` checks each metric against another way to its numbers on a few sentences.
 
-Pitfall: neighbouring ranks often mean nothing; look whether the intervals overlap.
+The rank is what a removal order is made of. It comes from validation or training text, never
+from a test split: what was chosen on a text cannot be judged on it.
+
+Pitfall: neighbouring ranks often mean nothing; look whether the intervals overlap. Pitfall: a
+metric whose proof does not hold stays in the tables, so that the failure can be seen; its
+numbers are not to be believed.
 """
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any
 
-import numpy as np
 import torch
-from pydantic import Field
-from scipy import stats
+from pydantic import Field, field_validator
 
-from ..models.data.parallel_text import Corpus
+from ..models.data.parallel_text import Corpus, ParallelText
+from ..models.errors import did_you_mean
+from ..models.quality import signature
 from ..models.settings import Settings
-from ..models.translator import Translator
-from ..probe.importance import HeadScores, Metric, metric
-from .analysis import Progress, analysis, silent
+from ..models.translator import SearchSettings, Translator
+from ..probe.importance import Metric, Proof, metric
+from ..probe.stream import Measured, StreamedMetric, stream
+from .analysis import Progress, analysis, silent, spread
+from .leave_one_out_bleu import bleu_table
 from .provenance import Stopwatch, provenance
-from .result import Column, Result, Table
+from .result import Result
+from .score_tables import agreement_table, heads_table, metrics_table, proofs_table
 
-HEADS = (
-    Column("metric", "text", "importance metric"),
-    Column("site", "text", "encoder, decoder or cross"),
-    Column("layer", "whole", "layer, 0-based"),
-    Column("head", "whole", "original id of the head in its layer, 0-based"),
-    Column("value", "number", "importance over all sentences", "see unit"),
-    Column("low", "number", "lower bound of the interval", "see unit"),
-    Column("high", "number", "upper bound of the interval", "see unit"),
-    Column("normalised", "number", "value / l2 norm of the values of its layer"),
-    Column("rank", "whole", "1 = most important by this metric; ties in layout order"),
-    Column("unit", "text", "unit of value, low and high"),
-)
-AGREEMENT = (
-    Column("metric", "text", "importance metric"),
-    Column("other", "text", "metric compared with"),
-    Column("kendall", "number", "Kendall's tau-b of the two orders of heads, -1 to 1"),
-    Column("spearman", "number", "Spearman's rho of the two orders of heads, -1 to 1"),
-)
-METRICS = (
-    Column("metric", "text", "importance metric"),
-    Column("summary", "text", "what it measures"),
-    Column("unit", "text", "unit of its values"),
-    Column("sentences", "whole", "validation sentences it was measured on"),
-    Column("seconds", "number", "time to measure all heads, wall-clock", "seconds"),
-    Column("higher_is_important", "truth", "whether a large value means an important head"),
+# Affordable beside a training of minutes; the other metrics must be asked for.
+USUAL = (
+    "confidence",
+    "entropy",
+    "attention_norm",
+    "weight_norm",
+    "gradient",
+    "fisher",
+    "leave_one_out",
+    "random",
 )
 
 
@@ -61,14 +54,33 @@ class ScoreSettings(Settings):
     Args:
         metrics: members of the `metric` family, in the order of the tables.
         options: options of single metrics, `{"gradient": {"absolute": "token"}}`.
-        sentences: the first so many sentences of the validation split.
+        split: `valid` or `train`; never a test split.
+        sentences: the first so many sentences of the split.
         resamples: bootstrap resamples of the sentences for the intervals.
+        proof_sentences: sentences, spread over those measured, that proofs are made on.
+        bleu: whether BLEU is measured without each head as well (one translation a head).
+        search: how to translate for that.
     """
 
-    metrics: tuple[str, ...] = ("confidence", "gradient", "leave_one_out")
+    metrics: tuple[str, ...] = USUAL
     options: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    split: str = "valid"
     sentences: int = 300
     resamples: int = 1000
+    proof_sentences: int = Field(4, ge=1)
+    bleu: bool = False
+    search: SearchSettings = SearchSettings()
+
+    @field_validator("split")
+    @classmethod
+    def _no_test_split(cls, split: str) -> str:
+        if split not in ("valid", "train"):
+            raise ValueError(
+                "importance is measured on valid or train, never on test text, for heads that "
+                "are chosen on a text cannot be judged on it"
+                + did_you_mean(split, ("valid", "train"))
+            )
+        return split
 
     def members(self) -> dict[str, Metric]:
         """Return the metrics with their options, by name.
@@ -83,6 +95,10 @@ class ScoreSettings(Settings):
             for name in self.metrics
         }
 
+    def text(self, corpus: Corpus) -> ParallelText:
+        """Return the sentences that are read."""
+        return corpus.split(self.split).head(self.sentences)
+
 
 @analysis("score")
 def score(
@@ -92,95 +108,98 @@ def score(
     seed: int,
     progress: Progress = silent,
 ) -> Result:
-    """Measure the importance of every head on validation text.
+    """Measure the importance of every head on validation or training text.
 
     Raises:
         UsageError: an unknown metric, or an unknown option of one.
-        DataError: the validation split is empty or holds empty sentences only.
+        DataError: the split is empty, holds empty sentences only, or a sentence that is
+            longer than the model has positions for.
     """
     stopwatch = Stopwatch()
-    data = corpus.valid.head(settings.sentences)
+    data = settings.text(corpus)
     members = settings.members()
-    measured: dict[str, HeadScores] = {}
-    about: list[dict[str, Any]] = []
-    for done, (name, member) in enumerate(members.items()):
-        progress(f"score: {name}", done, len(members))
-        clock = Stopwatch()
-        generator = torch.Generator().manual_seed(seed)
-        measured[name] = member.scores(translator, data, generator)
-        about.append(_about(name, measured[name], clock.seconds))
-    progress("score", len(members), len(members))
-    n = f"{len(data)} validation sentences ({data.name})"
+    measured = measure(members, translator, data, seed, progress)
+    scores = {name: it.scores for name, it in measured.items()}
+    proofs = prove(members, translator, data, settings.proof_sentences, seed, progress)
+    kind = {"valid": "validation", "train": "training"}[settings.split]
+    n = f"{len(data)} {kind} sentences ({data.name})"
     tables = {
-        "heads": heads_table(measured, seed, settings.resamples, n),
-        "agreement": agreement_table(measured, n),
-        "metrics": Table.of("The metrics and what they cost.", METRICS, about, n=n),
+        "heads": heads_table(scores, seed, settings.resamples, n),
+        "agreement": agreement_table(scores, n),
+        "metrics": metrics_table(measured, proofs, seed, n),
+        "proofs": proofs_table(proofs, f"{min(settings.proof_sentences, len(data))} of {n}"),
     }
+    signatures = {}
+    if settings.bleu:
+        tables["bleu"] = bleu_table(translator, data, settings.search, seed, progress, n=n)
+        signatures["bleu"] = signature("bleu", data.target)
     origin = provenance(
         stopwatch,
         seed=seed,
         model=translator.fingerprint,
-        data={"valid": data.fingerprint},
+        data={settings.split: data.fingerprint},
         device=translator.device,
+        signatures=signatures,
     )
-    remarks = tuple(remark for member in members.values() for remark in member.remarks())
-    return Result("score", tables, settings.model_dump(mode="json"), origin, remarks)
+    remarks = [remark for member in members.values() for remark in member.remarks()]
+    if known := pairs_of_tests(data, corpus):
+        remarks.append(f"{known} of the {len(data)} sentence pairs also stand in a test split.")
+    return Result("score", tables, settings.model_dump(mode="json"), origin, tuple(remarks))
 
 
-def heads_table(measured: dict[str, HeadScores], seed: int, resamples: int, n: str) -> Table:
-    """Return one row a metric and head, with the interval over sentences."""
-    records = []
-    for name, scores in measured.items():
-        # Every metric sees the same resamples, so that their intervals can be compared.
-        drawn = scores.resampled(np.random.default_rng(seed), resamples)  # [resample, head]
-        low, high = np.nanpercentile(drawn.numpy(), (2.5, 97.5), axis=0)  # each [head]
-        mean, normalised, ranks = scores.mean, scores.normalised, scores.ranks()
-        for column, head in enumerate(scores.layout):
-            records.append(
-                {
-                    "metric": name,
-                    **head._asdict(),
-                    "value": float(mean[column]),
-                    "low": float(low[column]),
-                    "high": float(high[column]),
-                    "normalised": float(normalised[column]),
-                    "rank": int(ranks[column]),
-                    "unit": scores.unit,
-                }
-            )
-    return Table.of(
-        "How much every head matters, by each metric. Larger means more important.",
-        HEADS,
-        records,
-        n=n,
-        interval=f"95 % percentile bootstrap over sentences, {resamples} resamples",
-    )
+def measure(
+    members: dict[str, Metric],
+    translator: Translator,
+    data: ParallelText,
+    seed: int,
+    progress: Progress = silent,
+) -> dict[str, Measured]:
+    """Measure metrics on the same text, those that can share a pass in one walk over it.
+
+    Args:
+        members: metrics by name; the same names in the same order come back.
+        seed: of each metric that samples, on its own.
+
+    Raises:
+        DataError: `data` is empty.
+    """
+    streamed = {name: it for name, it in members.items() if isinstance(it, StreamedMetric)}
+    if streamed:
+        progress("score: " + ", ".join(streamed), 0, len(members))
+    found = stream(streamed, translator, data)
+    for name, member in members.items():
+        if name not in found:
+            progress(f"score: {name}", len(found), len(members))
+            clock = Stopwatch()
+            scores = member.scores(translator, data, torch.Generator().manual_seed(seed))
+            found[name] = Measured(scores, clock.seconds)
+    progress("score", len(members), len(members))
+    return {name: found[name] for name in members}
 
 
-def agreement_table(measured: dict[str, HeadScores], n: str) -> Table:
-    """Return the rank correlations of each pair of metrics over all heads."""
-    records = []
-    for one, other in combinations(measured, 2):
-        pair = measured[one].mean.numpy(), measured[other].mean.numpy()  # each [head]
-        records.append(
-            {
-                "metric": one,
-                "other": other,
-                "kendall": float(stats.kendalltau(*pair).statistic),
-                "spearman": float(stats.spearmanr(*pair).statistic),
-            }
-        )
-    caption = "How far two metrics put the heads in the same order."
-    return Table.of(caption, AGREEMENT, records, n=n)
+def prove(
+    members: dict[str, Metric],
+    translator: Translator,
+    data: ParallelText,
+    sentences: int,
+    seed: int,
+    progress: Progress = silent,
+) -> dict[str, tuple[Proof, ...]]:
+    """Let every metric check itself on a few sentences, spread over the text."""
+    few = data.select(spread(len(data), sentences))
+    proofs = {}
+    for done, (name, member) in enumerate(members.items()):
+        progress(f"proof: {name}", done, len(members))
+        proofs[name] = member.prove(translator, few, torch.Generator().manual_seed(seed))
+    progress("proof", len(members), len(members))
+    return proofs
 
 
-def _about(name: str, scores: HeadScores, seconds: float) -> dict[str, Any]:
-    """Return a row of the table `metrics`."""
-    return {
-        "metric": name,
-        "summary": metric.summary(name),
-        "unit": scores.unit,
-        "sentences": len(scores),
-        "seconds": seconds,
-        "higher_is_important": scores.higher_is_important,
+def pairs_of_tests(data: ParallelText, corpus: Corpus) -> int:
+    """Return how many sentence pairs of a text stand in a test split of the corpus too."""
+    tests = {
+        pair
+        for test in corpus.tests.values()
+        for pair in zip(test.source, test.target, strict=True)
     }
+    return sum(pair in tests for pair in zip(data.source, data.target, strict=True))

@@ -88,9 +88,7 @@ class Entropy(AttentionMetric):
 
 
 def row_entropy(alpha: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the entropy of each row over the kept keys, renormalised, and their weight.
-
-    With w the kept weights and W their sum, the entropy of w / W is log W - (sum w log w) / W.
+    """Return the entropy of each row over the kept keys, renormalised, and their weight W.
 
     Args:
         alpha: attention weights, ungated [batch, head, query, key]
@@ -102,6 +100,5 @@ def row_entropy(alpha: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
     """
     kept = alpha.masked_fill(~keys[:, None, None, :], 0)  # [batch, head, query, key]
     total = kept.sum(-1)  # [batch, head, query]
-    entropy = torch.special.entr(kept).sum(-1) / total + total.log()
-    # One certain key gives 0, which rounding may put a little below.
-    return entropy.clamp(min=0), total
+    # Divided before the logarithm, a single key gets exactly 1 and the entropy is exactly 0.
+    return torch.special.entr(kept.div_(total[..., None])).sum(-1), total

@@ -19,7 +19,7 @@ def test_weight_norm_is_the_product_of_two_frobenius_norms(nano, pairs):
     value = attention.value.weight[4:8].square().sum().sqrt()
     output = attention.output.weight[:, 4:8].square().sum().sqrt()
     column = [str(head) for head in found.layout].index("cross.1.1")
-    assert found.mean[column] == pytest.approx(float(value * output))
+    assert found.mean[column] == pytest.approx((value * output).item())
     assert found.values.std(0).max() == 0
 
 
