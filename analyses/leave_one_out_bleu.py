@@ -15,7 +15,9 @@ which is never weaker than Bonferroni's and assumes nothing of how the heads dep
 
 Pitfall: a bootstrap p-value is never below 1 / (resamples + 1), and the smallest one is
 multiplied by m. With 1,000 resamples and 72 heads nothing could ever be significant at 0.05,
-so resamples are many here. Pitfall: a head without an effect that can be seen on these
+so resamples are many here. Pitfall: sacrebleu counts the resamples whose difference exceeds the
+one on the corpus, and so gives two systems that never differ its smallest p; here a head
+whose absence changes BLEU in no resample has p = 1. Pitfall: a head without an effect that can be seen on these
 sentences may have one; look at the interval.
 """
 
@@ -74,7 +76,8 @@ def bleu_table(
         generator = np.random.default_rng(seed)
         found = paired("bleu", whole, texts, data.target, generator, resamples=resamples)
         numbers = {"difference": found.difference, "low": found.low, "high": found.high}
-        records.append({**head._asdict(), **numbers, "p": found.p})
+        same = not any(numbers.values())
+        records.append({**head._asdict(), **numbers, "p": 1.0 if same else found.p})
     for record, p in zip(records, holm([record["p"] for record in records]), strict=True):
         record["p_holm"] = p
     progress("score: BLEU without each head", len(layout), len(layout))
