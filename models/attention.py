@@ -101,12 +101,15 @@ class MultiHeadAttention(nn.Module):
             weight = torch.cat((self.query.weight, self.key.weight, self.value.weight))
             bias = torch.cat((self.query.bias, self.key.bias, self.value.bias))
             query, key, value = F.linear(queries, weight, bias).chunk(3, dim=-1)
-        else:
-            weight = torch.cat((self.key.weight, self.value.weight))
-            bias = torch.cat((self.key.bias, self.value.bias))
-            query = self.query(queries)
-            key, value = F.linear(memory, weight, bias).chunk(2, dim=-1)
-        return self.by_head(query), self.by_head(key), self.by_head(value)
+            return self.by_head(query), self.by_head(key), self.by_head(value)
+        return self.by_head(self.query(queries)), *self.remembered(memory)
+
+    def remembered(self, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """Return keys and values by head  # each [batch, head, key, head_width]."""
+        weight = torch.cat((self.key.weight, self.value.weight))
+        bias = torch.cat((self.key.bias, self.value.bias))
+        key, value = F.linear(memory, weight, bias).chunk(2, dim=-1)
+        return self.by_head(key), self.by_head(value)
 
     def by_head(self, features: Tensor) -> Tensor:
         """Split features into heads  # [batch, head, token, head_width]."""

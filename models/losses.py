@@ -18,6 +18,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 CHUNK = 512
+CACHED = 256  # tokens whose logits stay in a cache of some megabytes
 
 
 def token_cross_entropy(logits: Tensor, labels: Tensor, real: Tensor) -> Tensor:
@@ -30,6 +31,35 @@ def token_cross_entropy(logits: Tensor, labels: Tensor, real: Tensor) -> Tensor:
     """
     losses = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")  # [token]
     return losses.view_as(labels) * real
+
+
+@torch.no_grad()
+def label_losses(states: Tensor, table: Tensor, labels: Tensor, real: Tensor) -> Tensor:
+    """Return `token_cross_entropy` of the projected states, without whole logits or a graph.
+
+    Only real labels are projected, and few at a time, so that their logits are still in the
+    processor's cache when they are summed.
+
+    Args:
+        states: the decoder's last states [batch, target, width]
+        table: the output projection [vocabulary, width]
+        labels: [batch, target]
+        real: True where a label is not padding [batch, target]
+
+    Returns:
+        -log p of every label in nats, 0 at padding  # [batch, target]
+    """
+    exact = torch.promote_types(states.dtype, torch.float32)
+    own_states, own_labels = states[real], labels[real, None]  # [token, width], [token, 1]
+    losses = torch.empty(len(own_states), dtype=exact, device=states.device)  # [token]
+    for start in range(0, len(own_states), CACHED):
+        rows = slice(start, start + CACHED)
+        logits = (own_states[rows] @ table.T).to(exact)  # [token, vocabulary]
+        largest = logits.amax(1, keepdim=True)  # [token, 1]
+        chosen = logits.gather(1, own_labels[rows]) - largest  # [token, 1]
+        log_total = logits.sub_(largest).exp_().sum(1, keepdim=True).log_()  # [token, 1]
+        losses[rows] = (log_total - chosen)[:, 0]
+    return torch.zeros(real.shape, dtype=exact, device=real.device).masked_scatter_(real, losses)
 
 
 def projected_cross_entropy(

@@ -134,11 +134,22 @@ class Translator(Protocol):
         """Return -log p of every label in nats, 0 at padding  # [batch, target]."""
         ...
 
+    def token_losses_of_masks(self, batch: Batch, masks: Tensor) -> Iterator[tuple[int, Tensor]]:
+        """Yield the number of each row of `masks` and its `token_losses`, each row once.
+
+        The same numbers as `token_losses(batch, masks[row][None])` to rounding, without
+        gradients. The order is the translator's own: it may compute what several masks have
+        in common once. One that cannot calls `token_losses` for one row after another.
+
+        Args:
+            masks: gates, each row for all sentences [mask, head]
+        """
+        ...
+
     def token_losses_without_each(self, batch: Batch) -> Iterator[Tensor]:
         """Yield `token_losses` with one head after another closed, in layout order.
 
-        The same numbers as one call with each row of `layout.each_closed()`, without
-        gradients, and without computing again what the head cannot change.
+        The losses of the masks `layout.each_closed()`, to rounding and without gradients.
         """
         ...
 

@@ -11,10 +11,14 @@ from . import (
     attention_norm,
     confidence,
     entropy,
+    feature_ablation,
     fisher,
     gradient,
+    integrated_gradients,
+    kernel_shap,
     leave_one_out,
     random_order,
+    shapley,
     weight_norm,
 )
 
@@ -22,9 +26,13 @@ __all__ = [
     "attention_norm",
     "confidence",
     "entropy",
+    "feature_ablation",
     "fisher",
     "gradient",
+    "integrated_gradients",
+    "kernel_shap",
     "leave_one_out",
     "random_order",
+    "shapley",
     "weight_norm",
 ]

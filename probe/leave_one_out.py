@@ -9,9 +9,9 @@ guess. It is signed: a negative value says that the model is better off without 
 The value over a corpus is the mean over target tokens (EOS included), which is the
 difference of the two corpus NLLs.
 
-Cost: at most one forward pass a head and one more; what comes before the head is computed
-once for all heads (`models/ablation.py`). Pitfall: what can be spared alone need not be
-spared together; when two heads do the same work, each alone looks idle.
+Cost: well below one forward pass a head; what a head cannot change is computed once for all
+heads (`models/ablation.py`). Pitfall: what can be spared alone need not be spared together;
+when two heads do the same work, each alone looks idle.
 """
 
 from __future__ import annotations
@@ -22,24 +22,34 @@ from torch import Tensor
 from ..models.batch import Batch
 from ..models.data.parallel_text import ParallelText
 from ..models.translator import Translator
-from .importance import HeadScores, Metric, empty_scores, metric
+from .gate_game import Attribution, log_probabilities, log_probabilities_of_masks
+from .importance import Proof, metric
 
 
 @metric("leave_one_out")
-class LeaveOneOut(Metric):
+class LeaveOneOut(Attribution):
     """Change of the token NLL when the head alone is removed (exact; Michel et al. 2019)."""
 
-    def scores(
+    def shares(self, translator: Translator, batch: Batch, generator: torch.Generator) -> Tensor:
+        """Return what each sentence's summed loss gains without each head  # [batch, head]."""
+        return losses_without_each(translator, batch)
+
+    @torch.no_grad()
+    def prove(
         self, translator: Translator, data: ParallelText, generator: torch.Generator
-    ) -> HeadScores:
-        """Measure the cost of every head in nats a token; see `Metric.scores`."""
-        layout = translator.layout
-        values, weights = empty_scores(data, layout), empty_scores(data, layout)
+    ) -> tuple[Proof, ...]:
+        """Compare with one whole forward pass a head."""
+        error = 0.0
         for batch in self.batches(translator, data):
-            tokens = batch.labels.real.sum(1, keepdim=True).cpu().double()  # [batch, 1]
-            values[batch.indices] = losses_without_each(translator, batch) / tokens
-            weights[batch.indices] = tokens.expand(-1, len(layout))
-        return HeadScores(layout, values, weights, unit="nats a token")
+            found = losses_without_each(translator, batch)  # [batch, head]
+            whole = log_probabilities(translator, batch, translator.layout.ones())  # [batch]
+            for column, mask in enumerate(translator.layout.each_closed()):
+                without = log_probabilities(translator, batch, mask[None])  # [batch]
+                cost = (whole - without).cpu().double()  # [batch]
+                tokens = batch.labels.real.sum(1).cpu()  # [batch]
+                error = max(error, float(((found[:, column] - cost) / tokens).abs().max()))
+        claim = "shared work equals one whole forward pass a head"
+        return (Proof(claim, error, 1e-5, "nats a token"),)
 
 
 @torch.no_grad()
@@ -49,12 +59,8 @@ def losses_without_each(translator: Translator, batch: Batch) -> Tensor:
     Returns:
         float64 on the CPU; exactly 0 for a head that changes nothing  # [batch, head]
     """
-    whole = sentence_sums(translator.token_losses(batch))  # [batch]
-    gains = [sentence_sums(it) - whole for it in translator.token_losses_without_each(batch)]
-    return torch.stack(gains, dim=1) if gains else whole.new_zeros(len(batch), 0)
-
-
-def sentence_sums(losses: Tensor) -> Tensor:
-    """Sum token losses [batch, target] by sentence, in float64 on the CPU  # [batch]."""
-    # To the CPU first: not every kind of device can compute in float64.
-    return losses.cpu().double().sum(1)
+    layout = translator.layout
+    masks = torch.cat((layout.ones(), layout.each_closed()))  # [1 + head, head]
+    # The open model goes through the same steps, so an idle head costs exactly nothing.
+    found = log_probabilities_of_masks(translator, batch, masks)  # [1 + head, batch]
+    return (found[0] - found[1:]).T
