@@ -18,6 +18,7 @@ on training and validation sentences); the test split is never read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,15 +26,16 @@ import numpy as np
 from ...models.data.parallel_text import Corpus, ParallelText
 from ...models.quality import signature
 from ...models.translator import Translator
-from ...probe.importance import HeadScores
+from ...probe.importance import HeadScores, Metric
 from ..analysis import Progress, analysis, silent
 from ..provenance import Stopwatch, provenance
 from ..removal import RANDOM, Point, RemovalOrder, head_counts, orders_by_chance
 from ..result import Result, Table
+from ..score import measure, prove
 from .agreement import agreement_table, with_leave_one_out
 from .concentration import concentration_table
 from .curves import curve_tables, greedy_order, measure_points
-from .measuring import measured_by, proven_by, random_networks, token_nll
+from .measuring import random_networks, token_nll
 from .settings import Other, ReliabilitySettings
 from .stability import Sample, stability_table
 from .verdict import verdict_table
@@ -68,15 +70,14 @@ def reliability(
     stopwatch = Stopwatch()
     data, unread = texts_of(corpus, settings)
     members = settings.members()
-    measured = measured_by(members, translator, data, seed, progress)
+    scored = partial(_scored, members, seed=seed, progress=progress)
+    measured = scored(translator, data)
+    compared = (*seeds, *([domain] if domain else []))
     others = [
-        Sample(it.name, measured_by(members, it.translator, text, seed, progress, f"{it.name}, "))
-        for it in (*seeds, *([domain] if domain else []))
-        for text in [it.text.head(settings.sentences)]
+        Sample(it.name, scored(it.translator, it.text.head(settings.sentences))) for it in compared
     ]
     untrained = [
-        measured_by(members, it, data, seed, progress, "random weights, ")
-        for it in random_networks(translator, settings.random_networks, seed)
+        scored(it, data) for it in random_networks(translator, settings.random_networks, seed)
     ]
     which = "validation" if settings.split == "valid" else "training"
     n, resamples = f"{len(data)} {which} sentences ({data.name})", settings.resamples
@@ -96,12 +97,11 @@ def reliability(
         n=n,
     )
     tables["concentration"] = concentration_table(measured, untrained, seed, resamples, n)
-    proofs = proven_by(members, translator, data.head(settings.proof_sentences), seed, progress)
+    proofs = prove(members, translator, data, settings.proof_sentences, seed, progress)
     tables["verdict"] = verdict_table(list(members), proofs, tables, settings.thresholds, n)
     progress("reliability", 1, 1)
     read = {settings.split: data, "valid, for the curves": unread}
-    read |= {it.name: it.text.head(settings.sentences) for it in seeds}
-    read |= {domain.name: domain.text.head(settings.sentences)} if domain else {}
+    read |= {it.name: it.text.head(settings.sentences) for it in compared}
     origin = provenance(
         stopwatch,
         seed=seed,
@@ -112,6 +112,19 @@ def reliability(
     )
     remarks = _remarks(settings, translator, data, unread, domain)
     return Result("reliability", tables, settings.model_dump(mode="json"), origin, remarks)
+
+
+def _scored(
+    members: dict[str, Metric],
+    translator: Translator,
+    data: ParallelText,
+    *,
+    seed: int,
+    progress: Progress,
+) -> dict[str, HeadScores]:
+    """Return what every metric says of a model on a text, those that can in one walk over it."""
+    measured = measure(members, translator, data, seed, progress)
+    return {name: it.scores for name, it in measured.items()}
 
 
 def texts_of(corpus: Corpus, settings: ReliabilitySettings) -> tuple[ParallelText, ParallelText]:

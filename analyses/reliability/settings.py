@@ -11,6 +11,7 @@ from ...models.data.parallel_text import ParallelText
 from ...models.settings import Settings
 from ...models.translator import SearchSettings, Translator
 from ...probe.importance import Metric, metric
+from ..score import USUAL
 from .verdict import LEAVE_ONE_OUT, Thresholds
 
 
@@ -40,7 +41,7 @@ class ReliabilitySettings(Settings):
         jobs: processes that translate; 0 takes one a core on a CPU and one on a GPU.
     """
 
-    metrics: tuple[str, ...] = ("confidence", "gradient", "leave_one_out")
+    metrics: tuple[str, ...] = USUAL
     options: dict[str, dict[str, Any]] = Field(default_factory=dict)
     split: Literal["valid", "train"] = "valid"
     sentences: int = Field(300, ge=1)
@@ -55,7 +56,7 @@ class ReliabilitySettings(Settings):
     greedy_heads: int = 24
     greedy_sentences: int = Field(50, ge=1)
     random_networks: int = Field(2, ge=0)
-    proof_sentences: int = Field(16, ge=1)
+    proof_sentences: int = Field(4, ge=1)
     thresholds: Thresholds = Thresholds()
     jobs: int = 0
 
