@@ -85,9 +85,7 @@ class Ledger:
         for entry in self.entries:
             entry.absorbed = None
 
-    def by_place(
-        self, states: Mapping[str, list[Tensor]]
-    ) -> dict[tuple[Place, str], Tensor]:
+    def by_place(self, states: Mapping[str, list[Tensor]]) -> dict[tuple[Place, str], Tensor]:
         """Return what was absorbed above the inputs, by place and kind.
 
         Args:
@@ -117,4 +115,4 @@ class Ledger:
 def number_of(tensor: Tensor) -> int:
     """Return where the operation that made a tensor stands in the forward; -1 for none."""
     node = tensor.grad_fn
-    return -1 if node is None else int(node._sequence_nr())  # type: ignore[attr-defined]
+    return -1 if node is None else int(node._sequence_nr())

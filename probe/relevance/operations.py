@@ -17,13 +17,17 @@ from torch.nn import functional as F
 from .backward import FrozenDeviationNorm, WithSlope, scaled_gradient, stabilised
 from .rules import Call, RelevanceRules, RuleError, rule
 
+# fmt: off
 MOVING = (
-    "__get__ __getitem__ alias broadcast_to cat chunk clone concat concatenate contiguous cpu cuda "
-    "detach diagonal double dropout expand expand_as flatten flip float gather index_select mean "
-    "movedim narrow neg permute repeat repeat_interleave requires_grad_ reshape reshape_as retain_grad "
-    "roll select split split_with_sizes squeeze stack sum swapaxes t to transpose tril triu "
-    "type_as unbind unflatten unsqueeze view view_as"
-).split()
+    "__get__", "__getitem__", "alias", "broadcast_to", "cat", "chunk", "clone", "concat",
+    "concatenate", "contiguous", "cpu", "cuda", "detach", "diagonal", "double", "dropout",
+    "expand", "expand_as", "flatten", "flip", "float", "gather", "index_select", "mean",
+    "movedim", "narrow", "neg", "permute", "repeat", "repeat_interleave", "requires_grad_",
+    "reshape", "reshape_as", "retain_grad", "roll", "select", "split", "split_with_sizes",
+    "squeeze", "stack", "sum", "swapaxes", "t", "to", "transpose", "tril", "triu", "type_as",
+    "unbind", "unflatten", "unsqueeze", "view", "view_as",
+)
+# fmt: on
 """Linear in the activations and without a constant term: the plain gradient is the rule."""
 
 
@@ -36,7 +40,7 @@ def moving(rules: RelevanceRules, call: Call) -> Any:
 @rule("add", "add_", "sub", "sub_", "subtract", "__rsub__", "rsub", "where", "masked_fill")
 @rule("masked_fill_")
 def adding(rules: RelevanceRules, call: Call) -> Tensor:
-    """z = x + y: each summand keeps its share of z; what is added to all is a bias.
+    """Sum, z = x + y: each summand keeps its share of z; a constant one is a bias.
 
     Residual sums and attention masks come by here. A mask of -inf absorbs nothing, since
     nothing arrives behind it.
@@ -66,9 +70,9 @@ def embedding(rules: RelevanceRules, call: Call) -> Tensor:
 
 @rule("linear", "addmm")
 def linear(rules: RelevanceRules, call: Call) -> Tensor:
-    """z = x W + b: R_i = sum over j of x_i w_ij R_j / z_j (the epsilon rule, Bach et al. 2015).
+    """Linear map, z = x W + b: R_i = sum over j of x_i w_ij R_j / z_j.
 
-    The bias keeps b_j R_j / z_j.
+    This is the epsilon rule of Bach et al. 2015 (eq. 58). The bias keeps b_j R_j / z_j.
     """
     if call.name == "linear":
         bias = call.argument(2, "bias")
@@ -86,7 +90,7 @@ def linear(rules: RelevanceRules, call: Call) -> Tensor:
 
 @rule("matmul", "mm", "bmm", "mv", "einsum")
 def matrix_product(rules: RelevanceRules, call: Call) -> Tensor:
-    """z = sum of a b: half of the relevance to each factor (AttnLRP, Achtibat et al. 2024).
+    """Sum of products a b: half of the relevance to each factor (AttnLRP, Achtibat et al. 2024).
 
     Each summand a_ji b_ip is split evenly, for neither factor comes first; their proposition
     3.3. With one factor constant this is a linear map.
@@ -96,7 +100,7 @@ def matrix_product(rules: RelevanceRules, call: Call) -> Tensor:
 
 @rule("mul", "mul_", "multiply")
 def elementwise_product(rules: RelevanceRules, call: Call) -> Tensor:
-    """z = a b: half to each activation; with a weight, a gate or a number the other has all."""
+    """Product a b: half to each activation; beside a weight, a gate or a number, all of it."""
     if call.name == "mul_" and len(call.active) > 1:
         raise RuleError("no relevance rule is known for a product that overwrites its factor")
     return _product(call)
@@ -104,7 +108,7 @@ def elementwise_product(rules: RelevanceRules, call: Call) -> Tensor:
 
 @rule("div", "div_", "divide", "true_divide")
 def quotient(rules: RelevanceRules, call: Call) -> Any:
-    """z = x / constant is linear in x."""
+    """Division by a constant is linear."""
     if any(it is call.argument(1, "other") for it in call.active):
         raise RuleError(
             "no relevance rule is known for a division by activations; "
@@ -115,7 +119,7 @@ def quotient(rules: RelevanceRules, call: Call) -> Any:
 
 @rule("softmax")
 def softmax(rules: RelevanceRules, call: Call) -> Tensor:
-    """s = softmax(x): R_i = x_i (R_i' - s_i sum over j of R_j'), R' being the output's relevance.
+    """Softmax, s of x: R_i = x_i (R_i' - s_i sum over j of R_j'), R' the relevance of s.
 
     This is the first-order Taylor expansion of softmax at x (AttnLRP, Achtibat et al. 2024,
     proposition 3.1), and in gradient form exactly softmax's own gradient. The expansion has
@@ -143,7 +147,7 @@ def softmax(rules: RelevanceRules, call: Call) -> Tensor:
 
 @rule("layer_norm")
 def layer_norm(rules: RelevanceRules, call: Call) -> Tensor:
-    """z = (x - mean x) w / deviation + b with the deviation held constant (Ali et al. 2022)."""
+    """Layer norm, (x - mean x) w / deviation + b, with a constant deviation (Ali et al. 2022)."""
     inputs, shape = call.argument(0, "input"), call.argument(1, "normalized_shape")
     weight, bias = (
         None if it is None else it.detach()
@@ -166,13 +170,13 @@ def deviation(rules: RelevanceRules, call: Call) -> Tensor:
 
 @rule("relu", "relu_", "leaky_relu")
 def rectifier(rules: RelevanceRules, call: Call) -> Any:
-    """z = f(x) with f(x) / x = f'(x): the plain gradient hands all relevance through."""
+    """Where f(x) / x = f'(x), the plain gradient hands all relevance through."""
     return call()
 
 
 @rule("gelu", "silu", "tanh", "elu", "selu", "celu", "mish", "hardswish", "softsign", "square")
 def activation(rules: RelevanceRules, call: Call) -> Tensor:
-    """z = f(x), f(0) = 0: all relevance goes through, so the slope is f(x) / x.
+    """Elementwise f with f(0) = 0: all relevance goes through, so the slope is f(x) / x.
 
     At x = 0 the slope is its limit f'(0), taken from a very small x.
     """
@@ -187,7 +191,7 @@ def activation(rules: RelevanceRules, call: Call) -> Tensor:
 
 @rule("pow", "__pow__")
 def power(rules: RelevanceRules, call: Call) -> Any:
-    """x^2 is x x: half of the relevance to each factor."""
+    """The square of x is x x: half of the relevance to each factor."""
     if call.argument(1, "exponent") != 2:
         raise RuleError("no relevance rule is known for powers other than 2")
     return activation(rules, call)

@@ -26,9 +26,10 @@ from pydantic import Field
 from torch import Tensor
 
 from ...models.batch import Batch
+from ...models.gates import Attention
 from ...models.settings import Settings
 from ...models.translator import Translator
-from . import operations
+from . import operations as operations  # the rules join their table when it is imported
 from .ledger import Ledger, Place
 from .rules import RelevanceRules, Softmax
 
@@ -36,9 +37,9 @@ __all__ = [
     "RelevanceSettings",
     "TokenRelevance",
     "head_relevance",
+    "head_relevance_both_ways",
     "head_relevance_by_token",
     "token_relevance",
-    "operations",
 ]
 
 HALF = (torch.float16, torch.bfloat16)
@@ -112,6 +113,7 @@ class _Traced:
 
     gates: Tensor
     states: dict[str, list[Tensor]]
+    context: dict[Attention, Tensor]
     start: Tensor
     chosen: Tensor
     rival: Tensor
@@ -137,8 +139,29 @@ def head_relevance(
         RuleError: the network does something no rule is known for.
     """
     traced = _trace(translator, batch, settings)
-    (relevance,) = torch.autograd.grad(traced.start.sum(), traced.gates)
+    (relevance,) = _slopes(traced.start.sum(), [traced.gates])
     return relevance.cpu().double()  # the gates are 1
+
+
+def head_relevance_both_ways(
+    translator: Translator, batch: Batch, settings: RelevanceSettings = RelevanceSettings()
+) -> tuple[Tensor, Tensor]:
+    """Return `head_relevance`, and the same read off the heads' outputs, as a check.
+
+    Returns:
+        gate x derivative, and output x modified gradient summed over neurons and positions
+        # each [batch, head]
+    """
+    traced = _trace(translator, batch, settings, context=True)
+    names = [name for name in traced.context if traced.context[name].shape[2]]
+    outputs = [traced.context[name] for name in names]  # [batch, query, head, head_width]
+    of_gates, *of_outputs = _slopes(traced.start.sum(), [traced.gates, *outputs])
+    by_output = torch.zeros_like(of_gates)
+    for name, output, slope in zip(names, outputs, of_outputs, strict=True):
+        by_output[:, translator.layout.slices[name]] = (
+            (output.detach() * slope).sum((1, 3)).to(by_output)
+        )
+    return of_gates.cpu().double(), by_output.cpu().double()
 
 
 def head_relevance_by_token(
@@ -207,9 +230,7 @@ def computable(translator: Translator) -> Translator:
     return translator.in_precision(torch.float32) if weights.value.dtype in HALF else translator
 
 
-def starting_logits(
-    logits: Tensor, labels: Tensor, start: str
-) -> tuple[Tensor, Tensor, Tensor]:
+def starting_logits(logits: Tensor, labels: Tensor, start: str) -> tuple[Tensor, Tensor, Tensor]:
     """Return what relevance starts from at each position, and the tokens it belongs to.
 
     Args:
@@ -235,12 +256,18 @@ def _at(logits: Tensor, tokens: Tensor) -> Tensor:
 
 
 def _trace(
-    translator: Translator, batch: Batch, settings: RelevanceSettings, *, balanced: bool = False
+    translator: Translator,
+    batch: Batch,
+    settings: RelevanceSettings,
+    *,
+    balanced: bool = False,
+    context: bool = False,
 ) -> _Traced:
     """Run a batch under the rules.
 
     Args:
         balanced: whether to keep a ledger and the states between layers.
+        context: whether to keep the heads' outputs.
     """
     translator = computable(translator)
     layout = translator.layout
@@ -250,11 +277,13 @@ def _trace(
     rules = RelevanceRules(settings.rule, settings.epsilon, ledger)
     with torch.enable_grad(), torch.autocast(device, enabled=False):
         with rules:
-            seen = translator.capture(batch, rules.as_weights(gates), states=balanced)
+            seen = translator.capture(
+                batch, rules.as_weights(gates), states=balanced, context=context
+            )
         rules.check(seen.logits)
-        start, *tokens = starting_logits(seen.logits, batch.labels.ids, settings.start)
+        start, chosen, rival = starting_logits(seen.logits, batch.labels.ids, settings.start)
         start = start.masked_fill(~batch.labels.real, 0)  # [batch, target]
-    return _Traced(gates, seen.states, start, *tokens, ledger)
+    return _Traced(gates, seen.states, seen.context, start, chosen, rival, ledger)
 
 
 def _by_position(traced: _Traced, inputs: list[Tensor]) -> Iterator[list[Tensor]]:
@@ -262,8 +291,15 @@ def _by_position(traced: _Traced, inputs: list[Tensor]) -> Iterator[list[Tensor]
     for position in range(traced.start.shape[1]):
         if traced.ledger is not None:
             traced.ledger.clear()
-        start = traced.start[:, position].sum()
-        found = torch.autograd.grad(
-            start, inputs, retain_graph=True, allow_unused=True, materialize_grads=True
+        yield _slopes(traced.start[:, position].sum(), inputs, again=True)
+
+
+def _slopes(start: Tensor, inputs: list[Tensor], *, again: bool = False) -> list[Tensor]:
+    """Return the modified gradients of one number, zeros where it does not depend on an input."""
+    # Autocast, where a caller has switched it on, would round matrix products on the way back.
+    with torch.autocast(start.device.type, enabled=False):
+        return list(
+            torch.autograd.grad(
+                start, inputs, retain_graph=again, allow_unused=True, materialize_grads=True
+            )
         )
-        yield list(found)
