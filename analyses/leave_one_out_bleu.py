@@ -16,9 +16,9 @@ which is never weaker than Bonferroni's and assumes nothing of how the heads dep
 Pitfall: a bootstrap p-value is never below 1 / (resamples + 1), and the smallest one is
 multiplied by m. With 1,000 resamples and 72 heads nothing could ever be significant at 0.05,
 so resamples are many here. Pitfall: sacrebleu counts the resamples whose difference exceeds the
-one on the corpus, and so gives two systems that never differ its smallest p; here a head
-whose absence changes BLEU in no resample has p = 1. Pitfall: a head without an effect that can be seen on these
-sentences may have one; look at the interval.
+one on the corpus, and so gives two systems that never differ its smallest p; here a head whose
+absence changes BLEU in no resample has p = 1. Pitfall: a head without an effect that can be
+seen on these sentences may have one; look at the interval.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class ScoreSettings(Settings):
     split: str = "valid"
     sentences: int = 300
     resamples: int = 1000
-    proof_sentences: int = Field(4, ge=1)
+    proof_sentences: int = Field(default=4, ge=1)
     bleu: bool = False
     search: SearchSettings = SearchSettings()
 

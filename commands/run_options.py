@@ -94,7 +94,7 @@ def run_of(
     path = folder or Path("runs") / preset
     resume_with(f"headcount run -o {path}")
     corpus = given_corpus()
-    changes = [_assigned(assignment) for assignment in assignments]
+    changes = [assigned(assignment) for assignment in assignments]
     changes += [{"corpus": corpus}] if corpus else []
     changes += [{"seed": seed}] if _typed("seed") else []
     exists = (path / "run.json").exists()
@@ -127,11 +127,11 @@ def read_config(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path} cannot be read as TOML: {error}") from None
 
 
-def _assigned(assignment: str) -> dict[str, Any]:
+def assigned(assignment: str, option: str = "--set") -> dict[str, Any]:
     """Turn `training.updates=500` into nested settings; a value that is no TOML is text."""
     key, equals, text = assignment.partition("=")
     if not equals or not key.strip():
-        raise UsageError(f"--set {assignment}: write KEY=VALUE, such as training.updates=500")
+        raise UsageError(f"{option} {assignment}: write KEY=VALUE, such as training.updates=500")
     try:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:

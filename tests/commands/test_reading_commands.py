@@ -1,30 +1,12 @@
-"""`headcount score`, `headcount prune` and `headcount translate` on a finished run."""
+"""`headcount prune` and `headcount translate` on a finished run."""
 
 import io
-import json
 import sys
 
 import pytest
 
 from headcount import cli
-from headcount.analyses.result import Result
 from headcount.models.transformer import TransformerTranslator
-
-
-def test_score_shows_the_scores_of_the_run(finished, capsys):
-    assert cli.run(["score", str(finished), "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)["heads"]
-    assert len(said) == 3 * 12
-    assert [row["rank"] for row in said[:12]] == list(range(1, 13))
-
-
-def test_score_with_options_leaves_the_run_alone(finished, capsys, tmp_path):
-    before = (finished / "run.json").read_bytes()
-    words = ["--metric", "gradient", "--sentences", "5", "-o", str(tmp_path / "own")]
-    assert cli.run(["score", str(finished), "--top", "2", *words]) == 0
-    assert capsys.readouterr().out.count("\n") == 3
-    assert Result.load(tmp_path / "own").settings["sentences"] == 5
-    assert (finished / "run.json").read_bytes() == before
 
 
 def test_prune_shows_the_curve(finished, capsys):
@@ -53,11 +35,6 @@ def test_prune_refuses(finished, capsys, words, message, tmp_path, monkeypatch):
     assert cli.run(["prune", str(finished), *words]) == 2
     assert message in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
-
-
-def test_score_without_a_model_says_how_to_go_on(tmp_path, capsys):
-    assert cli.run(["score", str(tmp_path)]) == 1
-    assert capsys.readouterr().err.startswith("error: ")
 
 
 def translate(monkeypatch, capsys, finished, text: bytes, *words) -> tuple[int, str, str]:
