@@ -1,0 +1,1 @@
+"""Probing tasks: what each asks of a state."""
