@@ -109,9 +109,11 @@ def pooled_states(states: Tensor, pieces: Sequence[Sequence[int]], how: Pooling 
     if how != "mean":
         place = 0 if how == "first" else -1
         return states[[word[place] for word in pieces]]  # [word, width]
-    index = torch.tensor([piece for word in pieces for piece in word], device=states.device)
-    sizes = torch.tensor([len(word) for word in pieces], device=states.device)  # [word]
-    owner = torch.arange(len(pieces), device=states.device).repeat_interleave(sizes)  # [piece]
+    device = states.device
+    flat = [piece for word in pieces for piece in word]
+    index = torch.tensor(flat, dtype=torch.long, device=device)  # [piece]
+    sizes = torch.tensor([len(word) for word in pieces], dtype=torch.long, device=device)  # [word]
+    owner = torch.arange(len(pieces), device=device).repeat_interleave(sizes)  # [piece]
     total = states.new_zeros(len(pieces), states.shape[1])  # [word, width]
-    total.index_add_(0, owner, states[index.long()])
+    total.index_add_(0, owner, states[index])
     return total / sizes[:, None]  # [word, width]

@@ -162,7 +162,9 @@ def _blocks(path: Path) -> Iterator[tuple[Block, list[Row], list[LexicalRow]]]:
         else:
             for number, row in enumerate(words, start=1):
                 if row.columns[0] != str(number):
-                    raise damaged(path, row.line, f"id {row.columns[0]} where {number} is expected")
+                    raise damaged(
+                        path, row.line, f"id '{row.columns[0]}' where {number} is expected"
+                    )
             rows = [_layer_row(row) for row in words]
         yield block, words, rows
 
