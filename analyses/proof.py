@@ -11,12 +11,13 @@ translation can differ where two tokens are equally likely to within that roundi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
 
 from ..models.data.parallel_text import ParallelText
+from ..models.gates import Head
 from ..models.translator import SearchSettings, Translator
 from .analysis import spread
 from .points import reference_losses
@@ -41,7 +42,6 @@ def proof_points(points: Sequence[Point], count: int) -> list[Point]:
     return [inner[number] for number in spread(len(inner), count)]
 
 
-@torch.no_grad()
 def masked_against_cut(
     translator: Translator, point: Point, data: ParallelText, search: SearchSettings
 ) -> dict[str, Any]:
@@ -53,8 +53,18 @@ def masked_against_cut(
         data: some sentences; padding is left out of the comparison.
         search: how to translate.
     """
-    gates = translator.layout.closing(point.removed)  # [1, head]
-    smaller = translator.without(point.removed)
+    place = {"order": point.order.name, "draw": point.order.draw, "heads_left": point.heads_left}
+    return place | compared(translator, point.removed, data, search)
+
+
+@torch.no_grad()
+def compared(
+    translator: Translator, removed: Iterable[Head], data: ParallelText, search: SearchSettings
+) -> dict[str, Any]:
+    """Compare the whole model without `removed`, closed and cut; see `masked_against_cut`."""
+    heads = tuple(removed)
+    gates = translator.layout.closing(heads)  # [1, head]
+    smaller = translator.without(heads)
     difference = largest = 0.0
     masked_loss = 0.0
     for batch in translator.batches(data.source, data.target):
@@ -69,9 +79,6 @@ def masked_against_cut(
         smaller.translate(data.source, search),
     )
     return {
-        "order": point.order.name,
-        "draw": point.order.draw,
-        "heads_left": point.heads_left,
         "sentences": len(data.source),
         "largest_logit_difference": difference,
         "largest_logit": largest,

@@ -27,6 +27,9 @@ from ..gates import Head
 from ..network import Network
 from .selector import Selector
 
+CLOSED = 0.05
+"""A head whose norm is below this share of the mean norm at the start counts as closed."""
+
 
 def head_norms(network: Network) -> Tensor:
     """Return n_h of every head of the network, in layout order, with gradients  # [head]."""
@@ -67,6 +70,10 @@ class GroupLasso(Selector):
         """Return every candidate's norm over the mean norm at the start  # [candidate]."""
         with torch.no_grad():
             return self._relative(network)
+
+    def left(self, network: Network) -> int:
+        """Return how many candidates have a norm that is not nearly zero."""
+        return int((self.strengths(network) >= CLOSED).sum())
 
     def after_update(self, update: int, network: Network) -> None:
         """Keep a record of the norms."""

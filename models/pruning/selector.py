@@ -46,6 +46,10 @@ class Selector(Companion):
     def strengths(self, network: Network) -> Tensor:
         """Return how firmly each candidate stays, larger for firmer  # [candidate]."""
 
+    def left(self, network: Network) -> int:
+        """Return how many candidates stay where nobody asked for a number."""
+        return int((self.strengths(network) > 0.5).sum())
+
     def order(self, network: Network) -> tuple[Head, ...]:
         """Return the candidates, the weakest first; of equals the last in the layout."""
         strengths = self.strengths(network).cpu().flip(0)  # [candidate]

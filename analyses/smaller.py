@@ -1,0 +1,138 @@
+"""Which smaller model meets a goal, and what does it cost? The `smaller` analysis.
+
+Heads are chosen by one way of the `way` family, cut out of the weights, and the smaller model
+is trained on if that was asked for. Everything that chooses reads validation text; then the
+model that was reached is measured once on the main test split beside the whole model, and, on
+request, beside a model of the same shape that was trained from scratch.
+
+It returns the smaller model with its Result. The table `outcome` is the answer, `tried` shows
+every model on the way to it, `kept` every head with its place in the order, `gates` and
+`trajectory` how a choice by training came about, and `proof` that cutting the heads out was
+closing their gates.
+
+Pitfall: a goal that was met on validation text can be missed on test text; both are shown.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..models.data.parallel_text import Corpus, ParallelText
+from ..models.pruning.plan import PruningPlan
+from ..models.quality import RESAMPLES, signature
+from ..models.settings import Settings
+from ..models.training.from_corpus import Recipe
+from ..models.translator import SearchSettings, Translator
+from .analysis import Progress, silent
+from .proof import compared
+from .provenance import Stopwatch, provenance
+from .pruning.finish import Finish, from_scratch
+from .pruning.goal import Goal, Planned, Search, Trial, way_of
+from .pruning.tables import smaller_tables
+from .pruning.way import Task
+from .result import Result
+
+
+class SmallerSettings(Settings):
+    """What to make, how, and how much text to measure it on.
+
+    Args:
+        goal: how small the model shall be.
+        way: a member of the `way` family, or a metric, whose order is then followed.
+        options: the way's own.
+        finish: what is done after the heads are gone.
+        control: whether the same shape is also trained from scratch.
+        sentences: validation sentences that decide; None for all.
+        test_sentences: test sentences that judge; None for all.
+        search: how to translate; greedy by default.
+        resamples: bootstrap resamples of the sentences.
+        proof_sentences: on which closed gates are compared with the cut.
+    """
+
+    goal: Goal
+    way: str = "leave_one_out"
+    options: dict[str, Any] = {}
+    finish: Finish = Finish()
+    control: bool = False
+    sentences: int | None = None
+    test_sentences: int | None = None
+    search: SearchSettings = SearchSettings(beam=1)
+    resamples: int = RESAMPLES
+    proof_sentences: int = 32
+
+
+def smaller(
+    translator: Translator,
+    corpus: Corpus,
+    settings: SmallerSettings,
+    seed: int,
+    progress: Progress = silent,
+    *,
+    recipe: Recipe,
+    folder: Path,
+    plan: PruningPlan | None = None,
+) -> tuple[Translator, PruningPlan, Result]:
+    """Make the smaller model that the goal asks for.
+
+    Args:
+        recipe: how the model was trained.
+        folder: keeps the states of trainings, so that an interrupted search goes on.
+        plan: heads to remove, instead of a way and a goal.
+
+    Raises:
+        ThresholdError: no model meets the goal.
+        UsageError: a goal, a way, an option or a plan that does not fit the model.
+    """
+    stopwatch = Stopwatch()
+    layout, model = translator.layout, translator.fingerprint
+    goal, way = settings.goal, None
+    if plan is not None:
+        plan.check(model, layout)
+        sites = tuple(dict.fromkeys(head.site for head in layout))
+        goal = Goal(heads=len(layout) - len(plan.removed), sites=sites)
+        way = Planned.by(plan)
+    goal.count(layout)
+    task = Task(translator, corpus, recipe, goal.candidates(layout), seed, folder, progress)
+    search = Search(
+        task,
+        way or way_of(settings.way, settings.options),
+        settings.finish,
+        goal,
+        _head(corpus.valid, settings.sentences),
+        settings.search,
+        settings.resamples,
+    )
+    trial, why = search.run()
+    models = {"whole": translator, "smaller": trial.model}
+    if settings.control:
+        models["from scratch"] = from_scratch(task, trial.model, str(trial.heads))
+    test = _head(corpus.test, settings.test_sentences)
+    some = search.data.head(settings.proof_sentences)
+    proof = compared(trial.chosen.translator, trial.removed, some, settings.search)
+    tables = smaller_tables(search, trial, why, models, test, seed, proof)
+    origin = provenance(
+        stopwatch,
+        seed=seed,
+        model=model,
+        data={"valid": search.data.fingerprint, "test": test.fingerprint},
+        device=translator.device,
+        signatures={"bleu": signature("bleu", test.target), "chrf": signature("chrf", test.target)},
+    )
+    described = settings.with_changes(goal=goal.model_dump()).model_dump(mode="json")
+    made = PruningPlan(model, plan.way if plan else settings.way, trial.removed)
+    return trial.model, made, Result("smaller", tables, described, origin, _remarks(trial))
+
+
+def _head(text: ParallelText, sentences: int | None) -> ParallelText:
+    return text if sentences is None else text.head(sentences)
+
+
+def _remarks(trial: Trial) -> tuple[str, ...]:
+    remarks = ["Everything was chosen on training and validation text; test text only judged."]
+    if not trial.chosen.converged:
+        remarks.append("The heads were cut from a model whose training had only begun.")
+    if trial.chosen.history:
+        undecided = trial.chosen.history[-1]["undecided"]
+        remarks.append(f"When the choice ended, {undecided:.0%} of the heads were undecided.")
+    return tuple(remarks)
