@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from ..models.errors import DataError
+from ..models.errors import DataError, SentenceTooLongError
 from .options import device_option
 
 if TYPE_CHECKING:
@@ -71,10 +71,12 @@ def command(
     search = SearchSettings(beam=beam, length_penalty=length_penalty)
     lines = decoded(sys.stdin.buffer)
     size = 1 if sys.stdin.isatty() else block
+    read = 0
     while sentences := list(islice(lines, size)):
-        for line in translated(translator, sentences, search):
+        for line in translated(translator, sentences, search, read):
             sys.stdout.write(line + "\n")
         sys.stdout.flush()
+        read += len(sentences)
 
 
 def decoded(stream: BinaryIO) -> Iterator[str]:
@@ -98,11 +100,23 @@ def decoded(stream: BinaryIO) -> Iterator[str]:
 
 
 def translated(
-    translator: Translator, sentences: list[str], search: SearchSettings
+    translator: Translator, sentences: list[str], search: SearchSettings, before: int = 0
 ) -> Iterable[str]:
-    """Return one line a sentence; empty for one without text."""
-    full = [sentence for sentence in sentences if sentence.strip()]
-    said = iter(translator.translate(full, search)) if full else iter(())
+    """Return one line a sentence; empty for one without text.
+
+    Args:
+        before: lines of the input that came before these, for messages.
+
+    Raises:
+        SentenceTooLongError: a line longer than the model has positions for, by its number.
+    """
+    full = [number for number, sentence in enumerate(sentences, 1) if sentence.strip()]
+    try:
+        texts = [sentences[number - 1] for number in full]
+        said = iter(translator.translate(texts, search)) if full else iter(())
+    except SentenceTooLongError as error:
+        number = before + full[error.number - 1]
+        raise SentenceTooLongError(number, error.tokens, error.limit, "line") from None
     for sentence in sentences:
         # A line break inside a translation would shift all lines behind it.
         yield " ".join(next(said).text.splitlines()) if sentence.strip() else ""

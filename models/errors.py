@@ -22,6 +22,24 @@ class DataError(HeadcountError):
     """Text, a corpus or an annotation that cannot be used as it is."""
 
 
+class SentenceTooLongError(DataError):
+    """A sentence with more tokens than the model has positions for.
+
+    Args:
+        number: of the sentence among those that were given, counted from 1.
+        tokens: of the sentence, with the end or beginning that the model adds.
+        limit: positions of the model.
+        what: what is counted, such as `source sentence` or `line`.
+    """
+
+    def __init__(self, number: int, tokens: int, limit: int, what: str) -> None:
+        super().__init__(
+            f"{what} {number} has {tokens} tokens, the model has positions for {limit}: shorten "
+            "the sentence or leave it out, or train with a larger max_positions"
+        )
+        self.number, self.tokens, self.limit = number, tokens, limit
+
+
 class CheckpointError(HeadcountError):
     """A saved model that is damaged, foreign or does not fit."""
 

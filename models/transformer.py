@@ -15,7 +15,7 @@ from .checkpoints import fingerprint_of, load_network, save_network
 from .data.batching import collate, length_batches
 from .data.vocabulary import BOS, EOS, PAD, Vocabulary
 from .decoding import search as search_hypotheses
-from .errors import CheckpointError, DataError
+from .errors import CheckpointError, DataError, SentenceTooLongError
 from .gates import Attention, Head, HeadLayout
 from .losses import token_cross_entropy
 from .network import Network
@@ -108,7 +108,8 @@ class TransformerTranslator:
             tokens: padded tokens of the longer side a batch, at most.
 
         Raises:
-            DataError: the sides have different lengths, or there is nothing to read.
+            DataError: the sides have different lengths, there is nothing to read, or a
+                sentence is longer than the model has positions for.
         """
         if len(source) != len(target) or not len(source):
             raise DataError(f"{len(source)} source and {len(target)} target sentences to read")
@@ -179,7 +180,12 @@ class TransformerTranslator:
         *,
         gates: Tensor | None = None,
     ) -> list[Translation]:
-        """Translate; `gates` has one row for all sentences or one a sentence."""
+        """Translate; `gates` has one row for all sentences or one a sentence.
+
+        Raises:
+            UsageError: gates that do not fit.
+            SentenceTooLongError: a sentence longer than the model has positions for.
+        """
         ids = [(*sentence, EOS) for sentence in self._encoded(sentences, "source")]
         special = {"bos": BOS, "eos": EOS, "pad": PAD}
         found = search_hypotheses(self.network, ids, search, gates, **special)
@@ -194,4 +200,14 @@ class TransformerTranslator:
         return TransformerTranslator(smaller, *self.vocabularies.values())
 
     def _encoded(self, sentences: Sequence[str], side: str) -> list[list[int]]:
-        return self.vocabularies[side].encode_ids(sentences)
+        """Return the ids of every sentence, which leave room for the one that marks its end.
+
+        Raises:
+            SentenceTooLongError: a sentence longer than the model has positions for.
+        """
+        encoded = self.vocabularies[side].encode_ids(sentences)
+        limit = self.network.settings.max_positions
+        for number, ids in enumerate(encoded, 1):
+            if len(ids) + 1 > limit:  # EOS ends a source, BOS begins a target
+                raise SentenceTooLongError(number, len(ids) + 1, limit, f"{side} sentence")
+        return encoded

@@ -33,7 +33,10 @@ def loss_slopes(
         sums = losses.unbind(1) if by_token else [losses]
     for last, loss in enumerate(sums, 1):
         more = last < len(sums)
-        yield torch.autograd.grad(loss.sum(), gates, retain_graph=more)[0]
+        if gates.numel():
+            yield torch.autograd.grad(loss.sum(), gates, retain_graph=more)[0]
+        else:  # all heads are gone, and with them the loss's only way back to the gates
+            yield gates.detach()
 
 
 def open_gates(layout: HeadLayout, rows: int) -> Tensor:

@@ -80,5 +80,14 @@ def test_translate_names_the_line_that_is_no_utf8(finished, monkeypatch, capsys)
     assert "line 2" in error
 
 
+@pytest.mark.parametrize("block", ["1", "3", "512"])
+def test_translate_names_the_line_that_is_too_long(finished, monkeypatch, capsys, block):
+    long = b" ".join([b"ash"] * 1024)
+    words = ["--block", block]
+    code, _, error = translate(monkeypatch, capsys, finished, b"oak\n\nfir\n" + long, *words)
+    assert code == 1
+    assert "line 4 has 1025 tokens, the model has positions for 1024" in error
+
+
 def test_nothing_in_nothing_out(finished, monkeypatch, capsys):
     assert translate(monkeypatch, capsys, finished, b"") == (0, "", "")
