@@ -49,7 +49,7 @@ PROOFS = (
 
 def planted(
     metrics: Sequence[str] | None = None,
-    sentences: int = 48,
+    sentences: int = 16,
     seed: int = 0,
     progress: Progress = silent,
 ) -> Result:
