@@ -41,6 +41,7 @@ COMMANDS: dict[str, str] = {
     "translate": "Translate the standard input, line by line.",
     "score": "Show how much every head matters.",
     "prune": "Show BLEU against heads left, and save a smaller model.",
+    "bench": "Measure speed and memory of the measurements on this machine.",
     "report": "Write the page of a run again, and its figures for papers.",
     "data": "List, fetch and show corpora.",
     "doctor": "Show versions, devices, data found, and what is missing.",

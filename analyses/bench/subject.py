@@ -1,0 +1,65 @@
+"""What the benchmarks measure on: a model of a given shape and text for it, from a seed.
+
+Weights are random: a matrix product takes the same time whatever is in it. Words are drawn
+evenly from the vocabulary, and sentences have between 6 and 24 of them, as captions have.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import torch
+
+from ...models.batch import Batch
+from ...models.data.parallel_text import ParallelText
+from ...models.data.vocabulary import Vocabulary
+from ...models.network import Network, NetworkSettings
+from ...models.settings import Settings
+from ...models.transformer import TransformerTranslator
+
+SHORTEST, LONGEST = 6, 24  # words of a sentence
+
+
+class Subject(Settings):
+    """A model and text.
+
+    Args:
+        network: its shape; the default is preset `small`'s.
+        vocabulary: entries of the joint vocabulary.
+        sentences: sentence pairs of the text.
+        tokens: padded tokens a batch, for everything that is compared.
+        seed: of weights and text.
+    """
+
+    network: NetworkSettings = NetworkSettings()
+    vocabulary: int = 5000
+    sentences: int = 1000
+    tokens: int = 2048
+    seed: int = 0
+
+    @cached_property
+    def translator(self) -> TransformerTranslator:
+        """The model, frozen."""
+        words = Vocabulary.train([" ".join(self._words())], kind="word", size=self.vocabulary)
+        network = Network(self.network, self.network.full_layout(), len(words), len(words))
+        network.initialise(torch.Generator().manual_seed(self.seed)).eval().requires_grad_(False)
+        return TransformerTranslator(network, words, words)
+
+    @cached_property
+    def text(self) -> ParallelText:
+        """The sentence pairs; a pair has nearly as many words on both sides."""
+        draw, words = np.random.default_rng(self.seed), np.array(self._words())
+        sides: tuple[list[str], list[str]] = ([], [])
+        for length in draw.integers(SHORTEST, LONGEST, self.sentences):
+            for side in sides:
+                side.append(" ".join(draw.choice(words, length + draw.integers(0, 2))))
+        return ParallelText("drawn words", *sides)
+
+    def batches(self) -> list[Batch]:
+        """Return the text in batches, from short to long."""
+        text = self.text
+        return list(self.translator.batches(text.source, text.target, tokens=self.tokens))
+
+    def _words(self) -> list[str]:
+        return [f"w{number}" for number in range(self.vocabulary - 4)]
