@@ -1,0 +1,32 @@
+"""What each head attends to: roles that can be read off attention weights.
+
+    sides = joined(translator, [(pair.source, pair.target) for pair in aligned])
+    offsets = OffsetObserver(translator.layout, len(sides[0].sentences))
+    arcs = ArcObserver(translator.layout, "encoder", sides[0])
+    walk(translator, sides, [offsets, arcs])
+    offsets.profile.best()               # offset and share of every head
+    arcs.scores.held_out(even, odd)      # head and baseline of every relation
+    sides[0].coverage.remark()           # what could not be aligned
+
+Attention weights say where a head looks, not what it does with what it sees; whether a role
+matters is a question for the head gates.
+"""
+
+from .positional import OffsetObserver, OffsetProfile
+from .questions import Arc
+from .syntactic import ArcObserver, ArcScores, Choice
+from .walk import Observer, RoleView, Side, joined, walk
+
+__all__ = [
+    "Arc",
+    "ArcObserver",
+    "ArcScores",
+    "Choice",
+    "Observer",
+    "OffsetObserver",
+    "OffsetProfile",
+    "RoleView",
+    "Side",
+    "joined",
+    "walk",
+]

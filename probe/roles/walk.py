@@ -1,0 +1,146 @@
+"""One walk over annotated sentence pairs for all roles.
+
+Every role reads attention weights of the same forward pass, so the pass is made once a batch
+and shown to every observer. An observer keeps COUNTS a sentence and forgets the rest: nothing
+of the shape [batch, head, query, key] outlives its batch. Because sentences stay apart, a head
+can be chosen on one half of them and scored on the other, and intervals need no second walk.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from ...models.batch import Batch, Tokens
+from ...models.errors import DataError
+from ...models.gates import Attention
+from ...models.translator import Translator
+from ..annotations.pieces import Coverage, WordPieces, pieces_of
+from ..annotations.pooling import attention_over_words, pooling_matrix
+from ..annotations.sentence import AnnotatedSentence
+
+SidePair = tuple[AnnotatedSentence, AnnotatedSentence]
+"""A sentence and its translation."""
+Texts = Sequence[SidePair]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One language of the corpus, with its words joined to the model's pieces.
+
+    Args:
+        sentences: in the order of the corpus.
+        pieces: of each of them.
+    """
+
+    sentences: tuple[AnnotatedSentence, ...]
+    pieces: tuple[WordPieces, ...]
+
+    @property
+    def coverage(self) -> Coverage:
+        """Return what could not be aligned, of all sentences together."""
+        return sum((each.coverage for each in self.pieces), Coverage())
+
+
+def joined(translator: Translator, pairs: Texts) -> tuple[Side, Side]:
+    """Join the words of both languages to the pieces that a model reads.
+
+    Args:
+        translator: whose vocabularies cut the text.
+        pairs: annotated sentences with their translations.
+
+    Returns:
+        source and target.
+
+    Raises:
+        DataError: there are no sentences.
+    """
+    if not pairs:
+        raise DataError("no sentences to look for roles in; give at least one")
+    sides = []
+    for place, name in enumerate(("source", "target")):
+        sentences = tuple([pair[place] for pair in pairs])
+        pieces = [pieces_of(each, translator.offsets(each.text, name)) for each in sentences]
+        sides.append(Side(sentences, tuple(pieces)))
+    return sides[0], sides[1]
+
+
+@dataclass(frozen=True)
+class RoleView:
+    """What an observer may read of one batch.
+
+    Args:
+        batch: sentence pairs on the model's device.
+        attention: softmax weights of every attention  # each [batch, head, query, key]
+        source, target: the whole corpus; `batch.indices` says which sentences are here.
+    """
+
+    batch: Batch
+    attention: dict[Attention, Tensor]
+    source: Side
+    target: Side
+
+    def tokens(self, name: Attention) -> tuple[Tokens, Tokens]:
+        """Return the tokens that query and that are looked at."""
+        queries = self.batch.source if name.site == "encoder" else self.batch.target
+        keys = self.batch.target if name.site == "decoder" else self.batch.source
+        return queries, keys
+
+    def over_words(self, name: Attention) -> Tensor:
+        """Return an attention between units of words  # [batch, head, unit, unit]."""
+        source, target = self._pooled
+        queries = source[0] if name.site == "encoder" else target[0]
+        keys = target[1] if name.site == "decoder" else source[1]
+        weights = self.attention[name]
+        return attention_over_words(weights, queries.to(weights), keys.to(weights))
+
+    @cached_property
+    def _pooled(self) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+        """Return the matrices for queries and for keys of each side."""
+        sides = []
+        for tokens, side in ((self.batch.source, self.source), (self.batch.target, self.target)):
+            here = [side.pieces[index] for index in self.batch.indices.tolist()]
+            by_use = [
+                pooling_matrix(tokens.ordinary, here, average=average, dtype=torch.float32)
+                for average in (True, False)
+            ]
+            sides.append((by_use[0], by_use[1]))
+        return sides[0], sides[1]
+
+
+class Observer(ABC):
+    """Something that is counted while the corpus goes by."""
+
+    @abstractmethod
+    def observe(self, view: RoleView) -> None:
+        """Count what one batch shows; keep nothing that grows with its tokens."""
+
+
+def walk(
+    translator: Translator,
+    sides: tuple[Side, Side],
+    observers: Sequence[Observer],
+    *,
+    tokens: int = 2048,
+) -> None:
+    """Show a corpus to observers, one forward pass a batch.
+
+    Args:
+        translator: the model.
+        sides: of `joined`.
+        observers: each sees every batch once.
+        tokens: padded tokens a batch, at most.
+    """
+    source, target = sides
+    texts = [[sentence.text for sentence in side.sentences] for side in sides]
+    for batch in translator.batches(texts[0], texts[1], tokens=tokens):
+        with torch.no_grad():
+            attention = translator.capture(batch, attention=True).attention
+            view = RoleView(batch, attention, source, target)
+            for observer in observers:
+                observer.observe(view)
