@@ -93,6 +93,6 @@ def stabilised(inputs: Tensor, epsilon: float) -> tuple[Tensor, Tensor]:
     one moves negative values towards 0 and beyond, where the division explodes.
     """
     values = inputs.detach()
-    sign = torch.where(values < 0, -1.0, 1.0).to(values.dtype)
-    share = values / (values + epsilon * sign)  # between 0 and 1
+    divisor = torch.copysign(values.new_tensor(epsilon), values).add_(values)
+    share = values / divisor  # between 0 and 1
     return WithSlope.apply(inputs, values, share), share

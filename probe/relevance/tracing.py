@@ -139,7 +139,7 @@ def head_relevance(
         RuleError: the network does something no rule is known for.
     """
     traced = _trace(translator, batch, settings)
-    (relevance,) = _slopes(traced.start.sum(), [traced.gates])
+    (relevance,) = _slopes(traced.start, torch.ones_like(traced.start), [traced.gates])
     return relevance.cpu().double()  # the gates are 1
 
 
@@ -155,7 +155,9 @@ def head_relevance_both_ways(
     traced = _trace(translator, batch, settings, context=True)
     names = [name for name in traced.context if traced.context[name].shape[2]]
     outputs = [traced.context[name] for name in names]  # [batch, query, head, head_width]
-    of_gates, *of_outputs = _slopes(traced.start.sum(), [traced.gates, *outputs])
+    of_gates, *of_outputs = _slopes(
+        traced.start, torch.ones_like(traced.start), [traced.gates, *outputs]
+    )
     by_output = torch.zeros_like(of_gates)
     for name, output, slope in zip(names, outputs, of_outputs, strict=True):
         by_output[:, translator.layout.slices[name]] = (
@@ -291,15 +293,25 @@ def _by_position(traced: _Traced, inputs: list[Tensor]) -> Iterator[list[Tensor]
     for position in range(traced.start.shape[1]):
         if traced.ledger is not None:
             traced.ledger.clear()
-        yield _slopes(traced.start[:, position].sum(), inputs, again=True)
+        chosen = torch.zeros_like(traced.start)  # [batch, target]
+        chosen[:, position] = 1
+        yield _slopes(traced.start, chosen, inputs, again=True)
 
 
-def _slopes(start: Tensor, inputs: list[Tensor], *, again: bool = False) -> list[Tensor]:
-    """Return the modified gradients of one number, zeros where it does not depend on an input."""
+def _slopes(
+    start: Tensor, chosen: Tensor, inputs: list[Tensor], *, again: bool = False
+) -> list[Tensor]:
+    """Return the modified gradients of a sum over positions, 0 where it depends on nothing.
+
+    Args:
+        start: what is explained [batch, target]
+        chosen: which positions are summed, 1 or 0 [batch, target]
+        again: whether the same graph will be asked once more.
+    """
     # Autocast, where a caller has switched it on, would round matrix products on the way back.
     with torch.autocast(start.device.type, enabled=False):
         return list(
             torch.autograd.grad(
-                start, inputs, retain_graph=again, allow_unused=True, materialize_grads=True
+                start, inputs, chosen, retain_graph=again, allow_unused=True, materialize_grads=True
             )
         )
