@@ -87,24 +87,6 @@ def orders_by_metric(
     return orders
 
 
-def order_in(curve: Result, name: str | None = None) -> RemovalOrder:
-    """Read a metric's order from a `prune` Result; without a name that of the largest area.
-
-    Raises:
-        UsageError: no such order was measured.
-    """
-    areas = curve.tables["area"].rows
-    areas = areas[areas["order"] != RANDOM].sort_values("area", ascending=False, kind="stable")
-    measured = list(areas["order"])
-    if not measured or (name is not None and name not in measured):
-        raise UsageError(f"no order '{name or 'by a metric'}' was measured; there is {measured}")
-    chosen = name or measured[0]
-    rows = curve.tables["removals"].rows
-    rows = rows[rows["order"] == chosen].sort_values("step")
-    columns = zip(rows["site"], rows["layer"], rows["head"], strict=True)
-    return RemovalOrder(chosen, 0, tuple(Head(str(s), int(y), int(h)) for s, y, h in columns))
-
-
 def orders_by_chance(
     layout: HeadLayout, draws: int, generator: np.random.Generator
 ) -> list[RemovalOrder]:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .goal_options import given_goal, goal_options, make_smaller
 from .options import device_option, echo_json, json_option
 
 if TYPE_CHECKING:
-    from ..analyses.pipeline import Pipeline
     from ..analyses.result import Result
 
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 Examples:
   headcount prune runs/miniature                          the curve of the run, made if missing
   headcount prune runs/miniature --metric gradient --sentences 1000 -o curves/long
-  headcount prune runs/miniature --keep 36 --save small   a model with 36 heads
+  headcount prune runs/miniature --keep 25% --way l0      a model with a quarter of the heads
+  headcount prune runs/miniature --max-bleu-loss 0.3 --finetune full --distil --save small
+  headcount prune runs/miniature --heads 6 --sites encoder --finetune none
 """
 )
 @click.argument("run", type=click.Path(path_type=Path))
@@ -34,15 +36,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="Keep a curve made with other settings than the run's here.",
 )
-@click.option(
-    "--keep", type=click.IntRange(min=0), metavar="HEADS", help="Heads of the model to save."
-)
-@click.option(
-    "--save",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path),
-    help="Save the model that --keep leaves, by the order with the largest area.",
-)
+@goal_options
 @click.option(
     "--seed", type=click.IntRange(min=0), help="Seed of resamples and orders; the run's own."
 )
@@ -55,8 +49,6 @@ def command(
     sentences: int | None,
     jobs: int | None,
     output: Path | None,
-    keep: int | None,
-    save: Path | None,
     seed: int | None,
     device: str,
     as_json: bool,
@@ -65,6 +57,10 @@ def command(
 
     Without further options this is the run's own curve, which is measured and kept in RUN if
     it is missing. With options it is measured anew and kept only with -o.
+
+    With --heads, --keep, --max-bleu-loss, --lambda or --plan a smaller model is made instead: heads
+    are chosen on validation text, cut out of the weights, and the model is trained on, compared
+    with the whole one on test text, and saved. When the goal is not met, the exit code is 3.
     """
     from ..analyses.pipeline import Pipeline, open_run
     from ..analyses.prune import prune
@@ -72,12 +68,16 @@ def command(
     from ..models.errors import UsageError
     from .progress import ProgressBar
 
-    if (keep is None) != (save is None):
-        raise UsageError("--keep and --save go together: how many heads, and where to")
-    given = {"metrics": metrics or None, "draws": draws, "sentences": sentences, "jobs": jobs}
-    changes = {name: value for name, value in given.items() if value is not None}
+    goal = given_goal()
+    curve = {"metrics": metrics or None, "draws": draws, "sentences": sentences, "jobs": jobs}
+    changes = {name: value for name, value in curve.items() if value is not None}
+    if goal and (changes or output):
+        raise UsageError("--metric, --draws, --sentences, --jobs and -o are for the curve alone")
     with ProgressBar() as progress:
         pipeline = Pipeline(open_run(run), resolve_device(device), progress)
+        if goal:
+            make_smaller(pipeline, goal, pipeline.settings.seed if seed is None else seed, as_json)
+            return
         if changes or output or seed is not None:
             settings = pipeline.settings.prune.with_changes(**changes)
             seed = pipeline.settings.seed if seed is None else seed
@@ -88,8 +88,6 @@ def command(
         else:
             result = pipeline.prune()
     _show(result, as_json)
-    if keep is not None and save is not None:
-        _save(pipeline, result, keep, save)
 
 
 def _show(result: Result, as_json: bool) -> None:
@@ -101,12 +99,3 @@ def _show(result: Result, as_json: bool) -> None:
     bleu = curve.pivot_table(index="heads_left", columns="order", values="bleu", sort=False)
     click.echo(f"BLEU by heads left, {result.tables['curve'].n} (random: mean of the draws)")
     click.echo(bleu.to_string(float_format=lambda value: f"{value:.1f}"))
-
-
-def _save(pipeline: Pipeline, result: Result, keep: int, folder: Path) -> None:
-    """Save the model that is left when `keep` heads stay, by the best metric's order."""
-    from ..analyses.removal import order_in
-
-    smaller = pipeline.translator.without(order_in(result).removed(keep))
-    smaller.save(folder)
-    click.echo(f"{len(smaller.layout)} heads ({smaller.layout.describe()}) are in {folder}")

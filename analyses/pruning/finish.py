@@ -31,6 +31,7 @@ class Finish(Settings):
 
     Args:
         finetune: not at all, for a tenth of the updates of its own training, or for as many.
+        share: other updates than these, over those of its own training.
         distil: whether half of the loss is what the whole model would say.
         rate: highest learning rate over that of the model's own training; None is 0.3, or 1
             for a model whose training has only begun.
@@ -38,6 +39,7 @@ class Finish(Settings):
     """
 
     finetune: Literal["none", "short", "full"] = "short"
+    share: float | None = Field(default=None, ge=0)
     distil: bool = False
     rate: float | None = Field(default=None, gt=0)
     average: int = Field(default=3, ge=1)
@@ -53,7 +55,7 @@ class Finish(Settings):
             name: names the training, one for each model of the task.
             converged: whether the training of the model had come to its end.
         """
-        share = SHARES[self.finetune]
+        share = SHARES[self.finetune] if self.share is None else self.share
         if not share:
             return smaller
         rate = self.rate or (0.3 if converged else 1.0)

@@ -25,7 +25,6 @@ def test_prune_saves_a_smaller_model(finished, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--keep", "5"], "--keep and --save"),
         (["--keep", "13", "--save", "x"], "13 heads cannot be left of 12"),
         (["--metric", "lrp"], "was not measured"),
     ],

@@ -1,0 +1,270 @@
+"""Options of `headcount prune` that ask for a smaller model, and making it.
+
+As with corpus options, what was given is collected on the side, as changes to
+`SmallerSettings`; nothing given means that nobody asked for a smaller model.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..models.errors import ThresholdError, UsageError
+from .options import Decorated, echo_json
+from .run_options import assigned
+
+if TYPE_CHECKING:
+    from ..analyses.pipeline import Pipeline
+    from ..analyses.result import Result
+    from ..analyses.smaller import SmallerSettings
+
+_GIVEN = "headcount.smaller"
+GOALS = ("heads", "keep", "max_bleu_loss", "price", "plan")
+
+
+def goal_options(function: Decorated) -> Decorated:
+    """Add the options; `given_goal` has the values."""
+    for option in reversed(_OPTIONS):
+        option(function)
+    return function
+
+
+def given_goal() -> dict[str, Any]:
+    """Return the options that were given to the command that runs now, by name.
+
+    Raises:
+        UsageError: options of a smaller model without one that says how small.
+    """
+    given: dict[str, Any] = dict(click.get_current_context().meta.get(_GIVEN, {}))
+    if given and not any(goal in given for goal in GOALS):
+        raise UsageError(
+            "say how small the model shall be: --heads, --keep, --max-bleu-loss, --lambda or --plan"
+        )
+    return given
+
+
+def make_smaller(pipeline: Pipeline, given: dict[str, Any], seed: int, as_json: bool) -> None:
+    """Make the smaller model that was asked for, save it, and say what was reached.
+
+    Args:
+        pipeline: of the run.
+        given: what `given_goal` returned.
+        seed: of trainings and resamples.
+        as_json: whether to print one JSON object.
+
+    Raises:
+        UsageError: a goal that the model cannot have, or a folder that is not empty.
+        ThresholdError: a goal that was not met.
+    """
+    from ..analyses.provenance import fingerprint
+    from ..analyses.smaller import smaller
+    from ..models.pruning.plan import PruningPlan
+    from ..models.training.from_corpus import Recipe
+
+    own, translator = pipeline.settings, pipeline.translator
+    settings = _settings(given)
+    plan = PruningPlan.load(given["plan"]) if "plan" in given else None
+    folder = given.get("save") or pipeline.run.path / "smaller" / _name(given, settings)
+    recipe = Recipe(own.vocabulary, own.network, own.training, own.seed)
+    about = [settings.model_dump(mode="json"), translator.fingerprint, seed]
+    with _new_folder(folder) as scratch:
+        model, made, result = smaller(
+            translator,
+            pipeline.corpus,
+            settings,
+            seed,
+            pipeline.progress,
+            recipe=recipe,
+            folder=scratch / fingerprint(about)[:16],
+            plan=plan,
+        )
+        result.save(folder / "results" / "smaller")
+        made.save(folder / "plan.json")
+        model.save(folder)
+    _show(result, folder, as_json)
+
+
+def _settings(given: dict[str, Any]) -> SmallerSettings:
+    """Return the settings that the options make."""
+    from ..analyses.presets import merged
+    from ..analyses.smaller import SmallerSettings
+
+    goal: dict[str, Any] = {
+        key: given[key] for key in ("heads", "max_bleu_loss", "by", "sites") if key in given
+    }
+    if "keep" in given:
+        goal |= _kept(given["keep"])
+    options = {key: given[key] for key in ("price", "minimum") if key in given}
+    finish = {key: given[key] for key in ("finetune", "distil") if key in given}
+    values: dict[str, Any] = {"goal": goal, "options": options, "finish": finish}
+    values |= {key: given[key] for key in ("way", "control") if key in given}
+    for assignment in given.get("assignments", ()):
+        values = merged(values, assigned(assignment))
+    return SmallerSettings.from_dict(values, "options")
+
+
+def _kept(text: str) -> dict[str, Any]:
+    """Read `25%` as a share and `20` as a number of heads."""
+    number = text.strip()
+    try:
+        if number.endswith("%"):
+            return {"keep": float(number[:-1]) / 100}
+        return {"heads": int(number)}
+    except ValueError:
+        raise UsageError(
+            f"--keep {text}: write a share such as 25%, or a number of heads"
+        ) from None
+
+
+def _name(given: dict[str, Any], settings: SmallerSettings) -> str:
+    """Return the name of the folder of a model nobody named."""
+    goal = settings.goal
+    if "plan" in given:
+        return f"plan-{given['plan'].stem}"
+    if goal.heads is not None:
+        wanted = f"heads-{goal.heads}"
+    elif goal.keep is not None:
+        wanted = f"keep-{100 * goal.keep:g}"
+    elif goal.max_bleu_loss is not None:
+        wanted = f"loss-{goal.max_bleu_loss:g}"
+    else:
+        wanted = f"lambda-{settings.options.get('price', 0):g}"
+    return f"{settings.way}-{wanted}"
+
+
+@contextmanager
+def _new_folder(folder: Path) -> Iterator[Path]:
+    """Yield a scratch folder in a folder that is new, or was left by an interruption.
+
+    When the goal is not met or makes no sense, nothing is left on disk; when the work is
+    interrupted, the trainings are kept for the next try.
+
+    Raises:
+        UsageError: there is something else in the folder.
+    """
+    scratch = folder / "scratch"
+    if folder.exists() and (not folder.is_dir() or set(folder.iterdir()) - {scratch}):
+        raise UsageError(f"{folder} is there already; choose another folder with --save")
+    try:
+        yield scratch
+    except (UsageError, ThresholdError):
+        shutil.rmtree(scratch, ignore_errors=True)
+        for empty in (folder, folder.parent if folder.parent.name == "smaller" else folder):
+            if empty.is_dir() and not any(empty.iterdir()):
+                empty.rmdir()
+        raise
+    shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _show(result: Result, folder: Path, as_json: bool) -> None:
+    """Say what was reached, why the search stopped, and what it costs on test text."""
+    tables = {name: result.tables[name] for name in ("answer", "outcome", "tried", "kept")}
+    if as_json:
+        rows = {
+            name: table.rows.astype(object).where(table.rows.notna(), None).to_dict("records")
+            for name, table in tables.items()
+        }
+        echo_json({**rows, "folder": str(folder), "remarks": list(result.remarks)})
+        return
+    for row in tables["answer"].rows.to_dict("records"):
+        click.echo(f"{row['property']}: {row['value']}")
+    click.echo(f"on {tables['outcome'].n}:")
+    for row in tables["outcome"].rows.to_dict("records"):
+        loss, *bounds = (
+            0.0 - row[column] for column in ("bleu_difference", "difference_high", "difference_low")
+        )
+        click.echo(
+            f"  {row['model']:12} {row['heads']:3} heads  {row['parameters']:,} parameters  "
+            f"BLEU {row['bleu']:.1f} [{row['bleu_low']:.1f}, {row['bleu_high']:.1f}]  "
+            f"loss {loss:.2f} [{bounds[0]:.2f}, {bounds[1]:.2f}]  "
+            f"chrF {row['chrf']:.1f}  NLL {row['nll']:.3f}"
+        )
+    click.echo(f"the model is in {folder}")
+
+
+def _collect(context: click.Context, option: click.Parameter, value: Any) -> None:
+    """Keep a value that was given, under the name of its setting."""
+    if value is None or value is False or value == ():
+        return
+    if option.name == "sites":
+        value = tuple(site.strip() for site in value.split(","))
+    context.meta.setdefault(_GIVEN, {})[option.name] = value
+
+
+def _option(flag: str, name: str, help_: str, **more: Any) -> Any:
+    return click.option(flag, name, expose_value=False, callback=_collect, help=help_, **more)
+
+
+_OPTIONS = [
+    _option("--heads", "heads", "Make a model with so many heads.", type=int, metavar="N"),
+    _option(
+        "--keep", "keep", "Make a model with this share of the heads, such as 25%.", metavar="SHARE"
+    ),
+    _option(
+        "--max-bleu-loss",
+        "max_bleu_loss",
+        "Make the smallest model that loses no more.",
+        type=float,
+        metavar="POINTS",
+    ),
+    _option(
+        "--by",
+        "by",
+        "What of the loss has to be inside: the upper bound of its interval "
+        "(the default), or its mean.",
+        type=click.Choice(["bound", "mean"]),
+    ),
+    _option(
+        "--sites", "sites", "Where heads may go; all three when not given.", metavar="SITE,SITE"
+    ),
+    _option(
+        "--way",
+        "way",
+        "How heads are chosen: importance, greedy, l0, subset, group_lasso, "
+        "early, random, or a metric; leave_one_out when not given.",
+        metavar="NAME",
+    ),
+    _option(
+        "--lambda",
+        "price",
+        "Price of an open head, for l0 and group_lasso.",
+        type=float,
+        metavar="NATS",
+    ),
+    _option("--minimum", "minimum", "Heads that stay in every sublayer.", type=int, metavar="N"),
+    _option(
+        "--finetune",
+        "finetune",
+        "Train the smaller model on: not at all, for a tenth of "
+        "the updates (the default), or for as many as the whole model.",
+        type=click.Choice(["none", "short", "full"]),
+    ),
+    _option("--distil", "distil", "Let it learn from the whole model too.", is_flag=True),
+    _option("--control", "control", "Train the same shape from scratch, to compare.", is_flag=True),
+    _option(
+        "--plan",
+        "plan",
+        "Remove the heads that plan.json of an earlier model names.",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+    ),
+    _option(
+        "--set",
+        "assignments",
+        "One setting by its path: --set options.rescore=4. Repeatable.",
+        multiple=True,
+        metavar="KEY=VALUE",
+    ),
+    _option(
+        "--save",
+        "save",
+        "The folder of the smaller model; RUN/smaller/NAME when not given.",
+        type=click.Path(path_type=Path),
+        metavar="FOLDER",
+    ),
+]

@@ -1,0 +1,164 @@
+"""`headcount prune` with a goal: the smaller model, why it is this one, and what is refused."""
+
+import io
+import json
+import sys
+
+import pytest
+
+from headcount import cli
+from headcount.analyses.result import Result
+from headcount.models.pruning.plan import PruningPlan
+from headcount.models.transformer import TransformerTranslator
+
+
+def files_of(folder):
+    return {path: path.is_file() and path.stat().st_mtime_ns for path in folder.rglob("*")}
+
+
+def prune(finished, *words) -> int:
+    return cli.run(["prune", str(finished), *words])
+
+
+def test_a_smaller_model_is_a_folder_that_translate_loads(finished, capsys, tmp_path, monkeypatch):
+    folder = tmp_path / "five"
+    assert prune(finished, "--heads", "5", "--save", str(folder)) == 0
+    said = capsys.readouterr().out
+    assert "heads left: 5 of 12 (" in said
+    assert "why it stopped: 5 heads were asked for" in said
+    assert f"the model is in {folder}" in said
+    assert len(TransformerTranslator.load(folder).layout) == 5
+    assert Result.load(folder / "results" / "smaller").tables["proof"].rows["sentences"].iloc[0] > 0
+    assert not (folder / "scratch").exists()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"oak fir\n")))
+    assert cli.run(["translate", str(folder), "--beam", "2"]) == 0
+
+
+@pytest.mark.parametrize("keep", ["25%", "3"])
+def test_a_share_or_a_number_is_kept(finished, capsys, tmp_path, keep):
+    words = ["--keep", keep, "--finetune", "none", "--way", "gradient", "--json"]
+    assert prune(finished, *words, "--save", str(tmp_path / "small")) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert [row["heads"] for row in said["outcome"]] == [12, 3]
+    assert sum(row["kept"] for row in said["kept"]) == 3
+    assert said["folder"] == str(tmp_path / "small")
+
+
+def test_a_model_that_nobody_named_lies_in_the_run_and_is_not_overwritten(finished, capsys):
+    words = ["--heads", "2", "--sites", "encoder", "--finetune", "none"]
+    assert prune(finished, *words) == 0
+    folder = finished / "smaller" / "leave_one_out-heads-2"
+    layout = TransformerTranslator.load(folder).layout
+    assert layout.describe() == "2 encoder, 4 decoder, 4 cross"
+    before = files_of(finished)
+    assert prune(finished, *words) == 2
+    assert "choose another folder with --save" in capsys.readouterr().err
+    assert files_of(finished) == before
+
+
+def test_a_loss_of_bleu_is_met(finished, capsys, tmp_path):
+    """The words of the small run are hardly learnt, so any loss is within a hundred points."""
+    words = ["--max-bleu-loss", "100", "--by", "mean", "--finetune", "none"]
+    assert prune(finished, *words, "--save", str(tmp_path / "small")) == 0
+    said = capsys.readouterr().out
+    assert "heads left: 1 of 12" in said
+    assert "allowed loss: 100 BLEU points by mean" in said
+    assert "why it stopped: no heads are left to remove" in said
+
+
+def test_a_goal_that_cannot_be_met_has_exit_code_3_and_leaves_nothing(
+    finished, capsys, tmp_path, monkeypatch
+):
+    from headcount.analyses.pruning.goal import Goal
+
+    monkeypatch.setattr(Goal, "allows", lambda self, loss: False)
+    before = files_of(finished)
+    for words in (["--max-bleu-loss", "0"], ["--heads", "5", "--max-bleu-loss", "0"]):
+        assert prune(finished, *words, "--finetune", "none") == 3
+        assert "validation loss is" in capsys.readouterr().err
+    assert files_of(finished) == before
+
+
+def test_a_plan_of_one_model_is_refused_by_another(finished, capsys, tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    words = ["--finetune", "none", "--save"]
+    assert prune(finished, "--heads", "6", *words, str(first)) == 0
+    plan = first / "plan.json"
+    assert prune(finished, "--plan", str(plan), *words, str(second)) == 0
+    assert TransformerTranslator.load(second).fingerprint == (
+        TransformerTranslator.load(first).fingerprint
+    )
+    found = PruningPlan.load(plan)
+    PruningPlan("0" * 64, found.way, found.removed).save(plan)
+    third = tmp_path / "third"
+    assert prune(finished, "--plan", str(plan), *words, str(third)) == 2
+    assert "the plan was made for another model" in capsys.readouterr().err
+    assert not third.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["--heads", "0"], 2, "a model without any head cannot translate"),
+        (["--heads", "-1"], 2, "heads: Input should be greater than or equal to 0"),
+        (["--heads", "13"], 2, "13 heads cannot be left of 12"),
+        (["--heads", "9", "--sites", "encoder"], 2, "9 heads cannot be left of 4"),
+        (["--heads", "3", "--sites", "encoder,cros"], 2, "did you mean 'cross'"),
+        (["--keep", "150%"], 2, "keep: Input should be less than or equal to 1"),
+        (["--keep", "a quarter"], 2, "write a share such as 25%"),
+        (["--max-bleu-loss", "-1"], 2, "max_bleu_loss: Input should be greater"),
+        (["--heads", "3", "--way", "leave_one_in"], 2, "did you mean 'leave_one_out'"),
+        (["--heads", "3", "--set", "options.rescor=1"], 2, "did you mean 'rescore'"),
+        (["--heads", "3", "--set", "finish.ratte=1"], 2, "did you mean 'rate'"),
+        (["--heads", "3", "--metric", "gradient"], 2, "for the curve alone"),
+        (["--way", "l0"], 2, "say how small the model shall be"),
+        (["--plan", "missing.json"], 1, "missing.json cannot be read"),
+        (["--way", "l0", "--lambda", "1e6", "--set", "options.gate_rate=2"], 3, "closes all of"),
+        (["--way", "l0", "--lambda", "1e-6"], 3, "closes none of the 12 heads: try 4e-06"),
+    ],
+)
+def test_what_makes_no_sense_is_said_and_changes_nothing(
+    finished, capsys, tmp_path, monkeypatch, words, code, message
+):
+    monkeypatch.chdir(tmp_path)
+    before = files_of(finished)
+    assert prune(finished, *words) == code
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert files_of(finished) == before
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_run_without_a_trained_model_is_refused(tmp_path, capsys):
+    (tmp_path / "run.json").write_text("{}")
+    before = files_of(tmp_path)
+    assert prune(tmp_path, "--heads", "3") == 1
+    assert capsys.readouterr().err.startswith("error: ")
+    assert files_of(tmp_path) == before
+
+
+def test_an_interrupted_search_goes_on_where_it_was(finished, tmp_path, monkeypatch):
+    from headcount.models.training import loop
+
+    folder, whole = tmp_path / "small", tmp_path / "whole"
+    words = ["--heads", "4", "--way", "subset", "--set", "options.share=0.5", "--save"]
+    real, updates = loop._Run._update, []
+
+    def counted(self, *arguments):
+        if len(updates) == 14:
+            updates.append(0)
+            raise KeyboardInterrupt
+        updates.append(self.progress.update)
+        return real(self, *arguments)
+
+    monkeypatch.setattr(loop._Run, "_update", counted)
+    assert prune(finished, *words, str(folder)) == 130
+    assert list(folder.iterdir()) == [folder / "scratch"]
+    updates.clear()
+    assert prune(finished, *words, str(folder)) == 0
+    assert updates[0] == 12  # of 15, with a state kept every third
+    monkeypatch.setattr(loop._Run, "_update", real)
+    assert prune(finished, *words, str(whole)) == 0
+    both = [TransformerTranslator.load(it).fingerprint for it in (folder, whole)]
+    assert both[0] == both[1]
