@@ -29,6 +29,21 @@ BIBTEX = {
   pages = {14014--14024},
   year = {2019}
 }""",
+    "kobayashi2020": """@inproceedings{kobayashi2020,
+  title = {Attention is Not Only a Weight: Analyzing Transformers with Vector Norms},
+  author = {Kobayashi, Goro and Kuribayashi, Tatsuki and Yokoi, Sho and Inui, Kentaro},
+  booktitle = {Proceedings of EMNLP 2020},
+  pages = {7057--7075},
+  year = {2020},
+  doi = {10.18653/v1/2020.emnlp-main.574}
+}""",
+    "kwon2022": """@inproceedings{kwon2022,
+  title = {A Fast Post-Training Pruning Framework for Transformers},
+  author = {Kwon, Woosuk and Kim, Sehoon and Mahoney, Michael W. and Hassoun, Joseph and Keutzer,
+            Kurt and Gholami, Amir},
+  booktitle = {Advances in Neural Information Processing Systems 35},
+  year = {2022}
+}""",
     "papineni2002": """@inproceedings{papineni2002,
   title = {{BLEU}: a Method for Automatic Evaluation of Machine Translation},
   author = {Papineni, Kishore and Roukos, Salim and Ward, Todd and Zhu, Wei-Jing},
@@ -68,6 +83,8 @@ OF_METHOD = {
     "chrf": ("popovic2015",),
     "confidence": ("voita2019",),
     "gradient": ("michel2019",),
+    "attention_norm": ("kobayashi2020",),
+    "fisher": ("kwon2022",),
     "leave_one_out": ("michel2019",),
     "pruning": ("voita2019", "michel2019"),
 }

@@ -20,6 +20,9 @@ _NAMES = {
     "decoder": "Decoder self-attention",
     "cross": "Cross-attention",
     "random": "Random order",
+    "fisher": "Squared gradient (Fisher)",
+    "attention_norm": "Attention norm",
+    "entropy": "Attention entropy",
     "leave_one_out": "Leave-one-out",
 }
 

@@ -13,6 +13,7 @@ SMALL = [
     "--set=training.batch_tokens=128",
     "--set=vocabulary.kind=word",
     "--set=vocabulary.size=12",
+    '--set=score.metrics=["confidence", "gradient", "leave_one_out", "random"]',
     "--set=prune.draws=2",
     "--set=prune.shares=[1, 0.5]",
     "--set=prune.sentences=8",
