@@ -24,6 +24,7 @@ from .drawing.charts import ticks
 from .drawing.palette import RANDOM_LINE, style_of
 from .findings import Findings, records
 from .orders import order_styles
+from .unproven import unproven
 from .wording import title_of
 
 FOLDER = "figures"
@@ -131,6 +132,11 @@ def _dashes(pattern: str) -> Any:
 def draw_heads(findings: Findings) -> Figure:
     """Draw the map of heads, one row of panels a metric and one panel a site."""
     rows = findings.rows("score", "heads")
+    rows = rows[~rows["metric"].isin(unproven(findings))]
+    if rows.empty:
+        figure = _new_figure(5.2, 1.0)
+        figure.text(0.5, 0.5, "No metric whose proofs hold was measured", ha="center")
+        return figure
     metrics, sites = list(rows["metric"].unique()), list(rows["site"].unique())
     layers = int(rows["layer"].max()) + 1
     figure = _new_figure(3.2 * len(sites), len(metrics) * (0.9 + 0.32 * layers))

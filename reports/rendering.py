@@ -46,6 +46,7 @@ class Sheet:
         columns: headings with their units.
         rows: printed cells; the first `headings` of a row name it.
         words: indices of columns that hold words and are set flush left.
+        greyed: indices of rows whose numbers must not be shown.
     """
 
     caption: str
@@ -53,6 +54,7 @@ class Sheet:
     rows: Sequence[Sequence[str]]
     headings: int = 1
     words: frozenset[int] = frozenset({0})
+    greyed: frozenset[int] = frozenset()
 
 
 def caption_of(

@@ -12,6 +12,9 @@ s be the signs of all differences between two heads; then the numerator of tau-b
 product s_a . s_b and its denominator the product of their lengths, so all metrics against
 all metrics are one matrix product for each resample. Rho is the same with centred ranks.
 
+Pitfall: a resample is noisier than the sample it was drawn from, and noise takes order away;
+so a correlation often lies near the upper end of its own interval.
+
 Before anything is compared, values are turned so that larger means more important.
 """
 

@@ -38,7 +38,8 @@ VERDICT = (
     Column("against_greedy", "number", "area less that of the greedy order", "nats a token"),
     Column("halves", "number", "Spearman's rho between halves of the sentences, all heads"),
     Column("stable_at", "whole", "fewest sentences from which on rho with the rest is high"),
-    Column("why", "text", "the reasons, those against it first"),
+    Column("against", "text", "what speaks against it or was not asked; empty for nothing"),
+    Column("why", "text", "all answers, those against it first"),
 )
 
 
@@ -85,8 +86,8 @@ def verdict_table(
         "Which metric can be believed on this model: its proofs hold; Kendall's tau with "
         f"leave-one-out is at least {thresholds.least_kendall:g} and surely above 0; its order "
         "of removal surely beats random ones (NLL); Spearman's rho between halves of the "
-        f"sentences is at least {thresholds.least_halves:g}. stable_at: rho with the other "
-        f"sentences is at least {thresholds.least_stable:g} from so many on."
+        f"sentences is at least {thresholds.least_halves:g}. It is stable from so many sentences "
+        f"on as have a rho of at least {thresholds.least_stable:g} with all the others."
     )
     return Table.of(caption, VERDICT, records, n=n)
 
@@ -110,7 +111,8 @@ def _verdict(
         "stable_at": _stable_at(name, tables, thresholds.least_stable),
     }
     if name == RANDOM:
-        return {**row, "believable": False, "why": "chance: what every metric has to beat"}
+        words = "chance: what every metric has to beat"
+        return {**row, "believable": False, "against": words, "why": words}
     answers = [
         _proven(proofs),
         _faithful(name, found["kendall"], thresholds.least_kendall),
@@ -119,8 +121,12 @@ def _verdict(
     ]
     # Reasons against it first, then what could not be asked, then reasons for it.
     reasons = sorted(answers, key=lambda it: (it.yes is not False, it.yes is not None))
-    why = "; ".join(it.words for it in reasons)
-    return {**row, "believable": all(it.yes is not False for it in answers), "why": why}
+    return {
+        **row,
+        "believable": all(it.yes is not False for it in answers),
+        "against": "; ".join(it.words for it in reasons if it.yes is not True),
+        "why": "; ".join(it.words for it in reasons),
+    }
 
 
 def _proven(proofs: Sequence[Proof]) -> _Answer:
@@ -131,7 +137,9 @@ def _proven(proofs: Sequence[Proof]) -> _Answer:
         return _Answer(False, words)
     if not proofs:
         return _Answer(None, "gives no proof of itself")
-    return _Answer(True, f"its {len(proofs)} proofs hold")
+    return _Answer(
+        True, "its proof holds" if len(proofs) == 1 else f"its {len(proofs)} proofs hold"
+    )
 
 
 def _faithful(name: str, row: pd.Series | None, least: float) -> _Answer:

@@ -19,6 +19,7 @@ from ..choice import RANDOM, smallest_within
 from ..drawing.palette import HEAT, heat_step
 from ..findings import Findings, records
 from ..rendering import Sheet, caption_of, render
+from ..unproven import unproven
 from ..wording import duration, fixed, interval, missing, significant, title_of, whole
 from . import section
 from .translations import Example, examples_of
@@ -41,10 +42,14 @@ def heads(findings: Findings) -> Markup | None:
     )
     unit = "as stated above each map"
     samples = _samples(findings)
+    broken = unproven(findings)
     return render(
         "heads.html",
         {
-            "maps": [_map(findings, rows, metric, names) for metric in rows["metric"].unique()],
+            "maps": [
+                {**_map(findings, rows, metric, names), "broken": broken.get(metric, "")}
+                for metric in rows["metric"].unique()
+            ],
             "removal": removal,
             "samples": samples,
             "samples_order": samples[0].order if samples else "",
@@ -52,7 +57,7 @@ def heads(findings: Findings) -> Markup | None:
             "heads": len(names),
             "remarks": findings.results["score"].remarks,
             "caption": caption_of(findings, "score", ("heads",), text, unit=unit, figure="heads"),
-            "sheet": _sheet(rows, removal, names),
+            "sheet": _sheet(rows[~rows["metric"].isin(broken)], removal, names),
         },
     )
 

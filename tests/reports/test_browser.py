@@ -27,7 +27,7 @@ QUIET = (
     "--disable-sync",
 )
 TITLES = ("The answer", "BLEU by heads left", "The map of heads", "Translations")
-TITLES += ("Metrics compared", "Quality", "Training", "Proof of the cut", "Provenance")
+TITLES += ("Which metric to believe", "Quality", "Training", "Proof of the cut", "Provenance")
 
 
 @pytest.fixture(scope="module")
