@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
 @click.group()
 def command() -> None:
-    """Measure speed and memory, as ratios to what the work is made of."""
+    """Measure speed and memory, as ratios to what the work is made of.
+
+    \b
+    Examples:
+      headcount bench score
+      headcount bench score --rounds 1 --no-memory
+    """
 
 
 @command.command(

@@ -24,7 +24,7 @@ from .gate_game import Attribution, incompleteness, log_probabilities
 from .importance import Proof, metric
 from .slopes import open_gates
 
-TOLERANCE = 0.05
+TOLERANCE = 0.02  # at 32 steps a trained model loses less than half a per cent of a sentence
 
 
 @metric("integrated_gradients")

@@ -6,11 +6,15 @@ with f(S) = log p(y | x) when the heads S alone are open (Shapley 1953). The val
 heads sum to f(1) - f(0), heads that always add the same get the same, and two heads that do
 the same work share its worth, where leave-one-out calls both idle.
 
-There are too many orders for all of them, so some are drawn (Castro et al. 2009), each order
-being uniform, which makes the mean unbiased whatever ties the orders together. By default
-they come in pairs of an order and its reverse (antithetic; Mitchell et al. 2022, section 4.1):
-where a pair of heads is worth more or less together than apart, both get exactly half of the
-difference, so for functions without higher interactions a pair of orders is already exact.
+There are too many orders for all of them, so some are drawn (Castro et al. 2009). Each order
+is uniform over all orders, which makes the mean unbiased whatever ties the orders together.
+By default eight are tied to one that is drawn:
+
+- its rotations by quarters: what a head adds depends most on how many heads are open already,
+  and so every head comes once in each quarter (stratified sampling);
+- the reverse of each (antithetic; Mitchell et al. 2022, section 4.1): where a pair of heads is
+  worth more or less together than apart, both get exactly half of the difference, so for
+  functions without higher interactions a pair of orders is already exact.
 
 Cost: one walk from closed to open gates an order. All sets of heads of all orders are
 evaluated together, so that what they have in common is computed once (`models/ablation.py`),
@@ -36,6 +40,7 @@ from .importance import Proof, metric
 from .slopes import open_gates
 
 TOLERANCE = 1e-4
+ROTATIONS = 4
 
 
 @metric("shapley")
@@ -44,22 +49,22 @@ class Shapley(Attribution):
 
     Args:
         permutations: orders drawn a batch of sentences.
-        antithetic: whether every second order is the reverse of the one before.
+        tied: whether eight orders each are rotations and reverses of one that is drawn.
     """
 
     permutations: int = 25
-    antithetic: bool = True
+    tied: bool = True
     sentences: int | None = 50
 
     def shares(self, translator: Translator, batch: Batch, generator: torch.Generator) -> Tensor:
         """Return every head's Shapley value in nats; see `Attribution.shares`."""
         heads = len(translator.layout)
-        orders = draw_orders(heads, self.permutations, generator, antithetic=self.antithetic)
+        orders = draw_orders(heads, self.permutations, generator, tied=self.tied)
         return mean_gains(translator, batch, orders)
 
     def remarks(self) -> tuple[str, ...]:
         """Say how many orders were drawn."""
-        tied = ", every second one the reverse of the one before" if self.antithetic else ""
+        tied = ", rotations and reverses of fewer that were drawn" if self.tied else ""
         drawn = f"Shapley values are means over {self.permutations} orders of the heads{tied}."
         return (drawn, *super().remarks())
 
@@ -67,7 +72,7 @@ class Shapley(Attribution):
         self, translator: Translator, data: ParallelText, generator: torch.Generator
     ) -> tuple[Proof, ...]:
         """Check that nothing is lost, and compare with captum on the same two orders."""
-        orders = draw_orders(len(translator.layout), 2, generator, antithetic=False)
+        orders = draw_orders(len(translator.layout), 2, generator, tied=False)
         lost = apart = 0.0
         for batch in self.batches(translator, data):
             ours = mean_gains(translator, batch, orders)
@@ -81,16 +86,19 @@ class Shapley(Attribution):
         )
 
 
-def draw_orders(heads: int, count: int, generator: torch.Generator, *, antithetic: bool) -> Tensor:
+def draw_orders(heads: int, count: int, generator: torch.Generator, *, tied: bool) -> Tensor:
     """Draw orders, each uniform over all orders  # [order, head].
 
     Args:
-        antithetic: whether every second order is the reverse of the one before.
+        tied: whether eight orders each are rotations and reverses of one that is drawn.
     """
     drawn: list[Tensor] = []
     while len(drawn) < count:
         order = torch.randperm(heads, generator=generator)
-        drawn += [order, order.flip(0)] if antithetic else [order]
+        rotations = min(ROTATIONS, (count - len(drawn) + 1) // 2) if tied else 1
+        for number in range(rotations):
+            rotated = order.roll(number * heads // rotations)
+            drawn += [rotated, rotated.flip(0)] if tied else [rotated]
     return torch.stack(drawn[:count]) if drawn else torch.empty(0, heads, dtype=torch.long)
 
 

@@ -212,7 +212,7 @@ def _shapley(settings: ScoreBenchmark, batch: Batch) -> list[dict[str, Any]]:
     """Compare with captum on the same orders."""
     translator = settings.subject.translator
     generator = torch.Generator().manual_seed(settings.subject.seed)
-    orders = draw_orders(len(translator.layout), settings.orders, generator, antithetic=True)
+    orders = draw_orders(len(translator.layout), settings.orders, generator, tied=True)
     what, against = "Shapley values", "captum, one forward pass a set"
     works = {
         against: lambda: shapley_by_captum(translator, batch, orders),

@@ -126,15 +126,15 @@ def test_shapley_over_all_orders_is_the_exact_value(few_heads, pairs):
 def test_sampled_orders_estimate_the_exact_value(few_heads, pairs):
     batch = one_batch(few_heads, pairs)
     exact = exact_shapley(few_heads, batch)
-    for antithetic in (False, True):
-        member = Shapley(permutations=400, antithetic=antithetic)
+    for tied in (False, True):
+        member = Shapley(permutations=400, tied=tied)
         found = member.shares(few_heads, batch, generator())
         assert (found - exact).abs().max() < 0.05 * exact.abs().max()
 
 
 def test_shapley_equals_captums_sampler_on_the_same_orders(nano, pairs):
     batch = one_batch(nano, pairs)
-    orders = draw_orders(len(nano.layout), 5, generator(), antithetic=True)
+    orders = draw_orders(len(nano.layout), 5, generator(), tied=True)
     captums = shapley_by_captum(nano, batch, orders)
     # captum adds up in single precision
     torch.testing.assert_close(mean_gains(nano, batch, orders), captums, rtol=0, atol=1e-5)
@@ -146,14 +146,28 @@ def test_shapley_values_sum_to_the_whole_whatever_the_orders(nano, pairs):
     torch.testing.assert_close(found.sum(1), gains(nano, batch))
 
 
-@pytest.mark.parametrize("antithetic", [False, True])
-def test_every_drawn_order_is_uniform(antithetic):
-    orders = draw_orders(3, 6000, generator(), antithetic=antithetic)
-    for drawn in (orders[::2], orders[1::2]):
-        _, counts = drawn.unique(dim=0, return_counts=True)
+@pytest.mark.parametrize("tied", [False, True])
+def test_every_drawn_order_is_uniform_by_itself(tied):
+    orders = draw_orders(3, 8 * 900, generator(), tied=tied)
+    for place in range(8):
+        _, counts = orders[place::8].unique(dim=0, return_counts=True)
         assert len(counts) == 6
-        # Each of the 6 orders: 500 +- 20.4 (one standard deviation).
-        assert (counts - 500).abs().max() < 4 * 20.4
+        # Each of the 6 orders: 150 +- 11.2 (one standard deviation).
+        assert (counts - 150).abs().max() < 4 * 11.2
+
+
+def test_tied_orders_put_every_head_into_each_quarter_and_come_with_their_reverse():
+    orders = draw_orders(12, 8, generator(), tied=True)
+    quarters = orders.argsort(1) // 3  # [order, head]
+    assert all(sorted(column) == [0, 0, 1, 1, 2, 2, 3, 3] for column in quarters.T.tolist())
+    assert torch.equal(orders[::2].flip(1), orders[1::2])
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 7, 8, 9, 25])
+def test_as_many_orders_are_drawn_as_were_asked_for(count):
+    orders = draw_orders(5, count, generator(), tied=True)
+    assert orders.shape == (count, 5)
+    assert all(sorted(order) == list(range(5)) for order in orders.tolist())
 
 
 def test_a_pair_of_reversed_orders_is_exact_where_heads_meet_in_pairs_only():
