@@ -213,21 +213,19 @@ def stability_sheet(findings: Findings, broken: Mapping[str, str]) -> Sheet:
     names = list(dict.fromkeys(row["metric"] for row in findings.records("reliability", "verdict")))
     sizes = sorted({row["sentences"] for row in rows if row["across"] == "sentences"})
     domains = list(dict.fromkeys(row["detail"] for row in rows if row["across"] == "domain"))
+    split = any(row["across"] == "halves" for row in rows)
     lines = []
     for name in names:
         own = [row for row in rows if row["metric"] == name]
         halves = next((row for row in own if row["across"] == "halves"), None)
         by_size = {row["sentences"]: row for row in own if row["across"] == "sentences"}
-        cells = (
-            [with_interval(halves, "spearman"), number(halves["spearman_brown"])]
-            if (halves)
-            else ["reads no text", ABSENT]
-        )
-        cells += [
-            number(by_size[size]["spearman"]) if size in by_size else ABSENT for size in sizes
-        ]
+        if halves is None:
+            cells = ["reads no text" if split else ABSENT, ABSENT]
+        else:
+            cells = [with_interval(halves, "spearman"), number(halves["spearman_brown"])]
+        cells += [number(by_size[n]["spearman"]) if n in by_size else ABSENT for n in sizes]
         found = {row["detail"]: row for row in own if row["across"] == "domain"}
-        cells += [with_interval(found[text], "spearman") for text in domains]
+        cells += [with_interval(found[it], "spearman") if it in found else ABSENT for it in domains]
         lines.append((name, cells))
     columns = ["Metric", "ρ between halves", "ρ of two whole samples"]
     columns += [f"ρ, {whole(size)} and the others" for size in sizes]
