@@ -28,7 +28,8 @@ from .analysis import Progress, silent
 from .proof import compared
 from .provenance import Stopwatch, provenance
 from .pruning.finish import Finish, from_scratch
-from .pruning.goal import Goal, Planned, Search, Trial, way_of
+from .pruning.goal import Goal, Planned, way_of
+from .pruning.search import Search, Trial
 from .pruning.tables import smaller_tables
 from .pruning.way import Task
 from .result import Result

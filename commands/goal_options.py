@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..analyses.smaller import SmallerSettings
 
 _GIVEN = "headcount.smaller"
-GOALS = ("heads", "keep", "max_bleu_loss", "price", "plan")
+GOALS = ("heads", "keep", "max_bleu_loss", "speedup", "price", "plan")
 
 
 def goal_options(function: Decorated) -> Decorated:
@@ -43,7 +43,8 @@ def given_goal() -> dict[str, Any]:
     given: dict[str, Any] = dict(click.get_current_context().meta.get(_GIVEN, {}))
     if given and not any(goal in given for goal in GOALS):
         raise UsageError(
-            "say how small the model shall be: --heads, --keep, --max-bleu-loss, --lambda or --plan"
+            "say how small the model shall be: --heads, --keep, --max-bleu-loss, --speedup, "
+            "--lambda or --plan"
         )
     return given
 
@@ -95,7 +96,9 @@ def _settings(given: dict[str, Any]) -> SmallerSettings:
     from ..analyses.smaller import SmallerSettings
 
     goal: dict[str, Any] = {
-        key: given[key] for key in ("heads", "max_bleu_loss", "by", "sites") if key in given
+        key: given[key]
+        for key in ("heads", "max_bleu_loss", "speedup", "by", "sites")
+        if key in given
     }
     if "keep" in given:
         goal |= _kept(given["keep"])
@@ -130,6 +133,8 @@ def _name(given: dict[str, Any], settings: SmallerSettings) -> str:
         wanted = f"heads-{goal.heads}"
     elif goal.keep is not None:
         wanted = f"keep-{100 * goal.keep:g}"
+    elif goal.speedup is not None:
+        wanted = f"speedup-{goal.speedup:g}"
     elif goal.max_bleu_loss is not None:
         wanted = f"loss-{goal.max_bleu_loss:g}"
     else:
@@ -211,6 +216,13 @@ _OPTIONS = [
         "Make the smallest model that loses no more.",
         type=float,
         metavar="POINTS",
+    ),
+    _option(
+        "--speedup",
+        "speedup",
+        "Make the largest model that decodes so many times as fast.",
+        type=float,
+        metavar="TIMES",
     ),
     _option(
         "--by",

@@ -58,9 +58,10 @@ def command(
     Without further options this is the run's own curve, which is measured and kept in RUN if
     it is missing. With options it is measured anew and kept only with -o.
 
-    With --heads, --keep, --max-bleu-loss, --lambda or --plan a smaller model is made instead: heads
-    are chosen on validation text, cut out of the weights, and the model is trained on, compared
-    with the whole one on test text, and saved. When the goal is not met, the exit code is 3.
+    With --heads, --keep, --max-bleu-loss, --speedup, --lambda or --plan a smaller model is made
+    instead: heads are chosen on validation text, cut out of the weights, and the model is
+    trained on, compared with the whole one on test text, and saved. When the goal is not met,
+    the exit code is 3.
     """
     from ..analyses.pipeline import Pipeline, open_run
     from ..analyses.prune import prune

@@ -1,40 +1,26 @@
-"""How small a model shall be, and the search for it.
+"""How small a model shall be.
 
-A goal is a number of heads, a share of them, a price for a head, or a loss of BLEU that is
-allowed. The first three say which model to make. For the last the smallest model within the
-loss is searched by bisection over the number of heads: every model that is tried is chosen,
-cut, trained on and compared with the whole model on the same validation sentences. The loss
-is allowed when the upper bound of its interval (95 %, paired bootstrap) is inside, or, on
-request, when its mean is: a bound that is inside needs more sentences or fewer removals, and
-then means what it says.
+A goal is a number of heads, a share of them, a price for a head, a loss of BLEU that is
+allowed, or a gain of speed. It counts heads of the sites that may be pruned; heads of the
+other sites all stay. `search` finds the model that meets it.
 
-The goal counts heads of the sites that may be pruned; heads of the other sites all stay.
-
-Pitfall: bisection takes it that more heads are never worse. Neighbouring numbers of heads
-differ by noise, so a smaller model that would pass can be missed, never one accepted that
-did not pass. Pitfall: what passed on validation text was selected there; its loss on test
-text is the one to report, and can be larger.
+A loss is allowed when the upper bound of its interval (95 %, paired bootstrap) is inside, or,
+on request, when its mean is: a bound that is inside needs more sentences or fewer removals,
+and then means what it says.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import numpy as np
 from pydantic import Field, model_validator
 
-from ...models.data.parallel_text import ParallelText
-from ...models.errors import ThresholdError, UsageError, did_you_mean
+from ...models.errors import UsageError, did_you_mean
 from ...models.gates import SITES, Head, HeadLayout
 from ...models.pruning.plan import PruningPlan
-from ...models.quality import Difference, bleu, paired
+from ...models.quality import Difference
 from ...models.settings import Settings
-from ...models.translator import SearchSettings, Translator
 from ...probe.importance import metric
-from ..points import reference_losses
-from ..provenance import Stopwatch
-from .finish import Finish
 from .importance import ByImportance
 from .way import Chosen, Task, Way, way
 
@@ -46,6 +32,7 @@ class Goal(Settings):
         heads: heads that shall be left at the sites.
         keep: the share of their heads that shall be left.
         max_bleu_loss: BLEU points that may be lost against the whole model.
+        speedup: how many times as fast as the whole model it shall decode.
         by: what of the loss has to be inside: the upper `bound` of its interval, or its `mean`.
         sites: where heads may go.
     """
@@ -53,6 +40,7 @@ class Goal(Settings):
     heads: int | None = Field(default=None, ge=0)
     keep: float | None = Field(default=None, ge=0, le=1)
     max_bleu_loss: float | None = Field(default=None, ge=0)
+    speedup: float | None = Field(default=None, gt=1)
     by: Literal["bound", "mean"] = "bound"
     sites: tuple[str, ...] = SITES
 
@@ -61,8 +49,8 @@ class Goal(Settings):
         for site in self.sites:
             if site not in SITES:
                 raise UsageError(f"unknown site '{site}'" + did_you_mean(site, SITES))
-        if self.heads is not None and self.keep is not None:
-            raise UsageError("give a number of heads or a share of them, not both")
+        if sum(it is not None for it in (self.heads, self.keep, self.speedup)) > 1:
+            raise UsageError("give a number of heads, a share of them, or a speedup: one of them")
         return self
 
     def candidates(self, layout: HeadLayout) -> tuple[Head, ...]:
@@ -132,170 +120,3 @@ class Planned(Way):
         """Put the heads of the plan in front; see `Way.choose`."""
         rest = tuple(head for head in task.candidates if head not in self.removed)
         return Chosen(task.translator, (*self.removed, *rest))
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One smaller model, as it did on validation text.
-
-    Args:
-        heads: heads that are left at the sites.
-        model: with the heads cut out, after fine-tuning.
-        chosen: how they were chosen.
-        removed: the heads that are gone, the first in front.
-        bleu: on validation text.
-        difference: BLEU less the whole model's.
-        nll: nats a token.
-        accepted: whether the loss is within what is allowed.
-        seconds: for choosing, training and measuring.
-    """
-
-    heads: int
-    model: Translator
-    chosen: Chosen
-    removed: tuple[Head, ...]
-    bleu: float
-    difference: Difference
-    nll: float
-    accepted: bool
-    seconds: float
-
-    @property
-    def loss(self) -> str:
-        """Return the loss of BLEU with its interval, for sentences."""
-        found = self.difference
-        numbers = (-found.difference, -found.high, -found.low)
-        return "{:.2f} [{:.2f}, {:.2f}] BLEU points".format(*(it + 0.0 for it in numbers))
-
-
-@dataclass
-class Search:
-    """Tries smaller models and keeps what each of them did.
-
-    Args:
-        task: the whole model and its text.
-        way: how heads are chosen.
-        finish: what is done after they are gone.
-        goal: what is searched.
-        data: validation sentences.
-        search: how to translate them.
-        resamples: bootstrap resamples of the sentences.
-    """
-
-    task: Task
-    way: Way
-    finish: Finish
-    goal: Goal
-    data: ParallelText
-    search: SearchSettings
-    resamples: int
-    tried: dict[int, Trial] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.whole = self._translations(self.task.translator)
-        self._order: Chosen | None = None
-
-    def run(self) -> tuple[Trial, str]:
-        """Return the model that the goal asks for, and why it is this one.
-
-        Raises:
-            ThresholdError: no model meets the goal.
-            UsageError: a goal that no model can have.
-        """
-        wanted = self.goal.count(self.task.translator.layout)
-        if wanted is not None:
-            return self._counted(wanted)
-        if getattr(self.way, "price", None) is not None and self.goal.max_bleu_loss is None:
-            return self._priced()
-        if self.goal.max_bleu_loss is None:
-            raise UsageError(
-                "say how small the model shall be: a number of heads, a share, or a loss of BLEU"
-            )
-        return self._smallest()
-
-    def _counted(self, heads: int) -> tuple[Trial, str]:
-        """Make the model with so many heads."""
-        trial = self.trial(heads)
-        if not trial.accepted:
-            raise ThresholdError(
-                f"with {heads} heads the validation loss is {trial.loss}, more than the "
-                f"{self.goal.max_bleu_loss:g} allowed by its {self.goal.by}: keep more heads"
-            )
-        return trial, f"{heads} heads were asked for"
-
-    def _priced(self) -> tuple[Trial, str]:
-        """Make the model that a fixed price leaves."""
-        price, total = float(getattr(self.way, "price", 0.0)), len(self.task.candidates)
-        chosen = self.way.choice(self.task, None)
-        left = total if chosen.left is None else chosen.left
-        if left in (0, total):
-            what = "all" if left == 0 else "none"
-            try_ = price / 4 if left == 0 else price * 4
-            raise ThresholdError(
-                f"lambda {price:g} closes {what} of the {total} heads: try {try_:g}, or ask for a "
-                "number of heads"
-            )
-        return self._tried(left, chosen, Stopwatch()), f"lambda {price:g} leaves {left} heads"
-
-    def _smallest(self) -> tuple[Trial, str]:
-        """Bisect for the smallest model whose loss is allowed."""
-        total = len(self.task.candidates)
-        refused, accepted = fewest(self.task.translator.layout, total) - 1, total
-        while accepted - refused > 1:
-            heads = (accepted + refused) // 2
-            if self.trial(heads).accepted:
-                accepted = heads
-            else:
-                refused = heads
-        limit = f"the {self.goal.max_bleu_loss:g} allowed by its {self.goal.by}"
-        if accepted == total:
-            nearest = max(self.tried.values(), key=lambda it: it.heads)
-            raise ThresholdError(
-                f"no smaller model stays within {limit}: with {nearest.heads} of {total} heads "
-                f"the validation loss is {nearest.loss}; allow more, train on for longer, or "
-                "measure on more sentences"
-            )
-        trial = self.tried[accepted]
-        if refused in self.tried:
-            more = self.tried[refused]
-            return trial, f"with {refused} heads the loss is {more.loss}, more than {limit}"
-        return trial, "no heads are left to remove"
-
-    def trial(self, heads: int) -> Trial:
-        """Choose, cut, train on and measure, or return what was found before."""
-        if heads not in self.tried:
-            clock = Stopwatch()
-            self._tried(heads, self._chosen(heads), clock)
-        return self.tried[heads]
-
-    def _chosen(self, heads: int) -> Chosen:
-        if not self.way.one_order:
-            return self.way.choice(self.task, heads)
-        if self._order is None:
-            self._order = self.way.choice(self.task, heads)
-        return self._order
-
-    def _tried(self, heads: int, chosen: Chosen, clock: Stopwatch) -> Trial:
-        removed = chosen.removed(heads)
-        cut = chosen.translator.without(removed)
-        model = self.finish.finished(self.task, cut, str(heads), converged=chosen.converged)
-        said = self._translations(model)
-        generator = np.random.default_rng(self.task.seed)
-        sides = (self.whole, said, self.data.target)
-        difference = paired("bleu", *sides, generator, resamples=self.resamples)
-        losses, tokens = reference_losses(model, self.data)
-        self.tried[heads] = Trial(
-            heads=heads,
-            model=model,
-            chosen=chosen,
-            removed=removed,
-            bleu=bleu(said, self.data.target, generator, resamples=1).score,
-            difference=difference,
-            nll=sum(losses) / sum(tokens),
-            accepted=self.goal.allows(difference),
-            seconds=clock.seconds,
-        )
-        return self.tried[heads]
-
-    def _translations(self, translator: Translator) -> list[str]:
-        return [it.text for it in translator.translate(self.data.source, self.search)]

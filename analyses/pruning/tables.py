@@ -14,7 +14,7 @@ from ...models.translator import Translator
 from ..points import Measured, measure
 from ..proof import PROOF
 from ..result import Column, Table
-from .goal import Search, Trial
+from .search import Search, Trial
 
 Record = dict[str, Any]
 

@@ -8,7 +8,8 @@ from made_translators import CARRIER
 from headcount.analyses.pruning.finish import Finish, from_scratch
 from headcount.analyses.pruning.goal import Goal, way_of
 from headcount.analyses.pruning.importance import ByImportance
-from headcount.analyses.pruning.way import Task
+from headcount.analyses.pruning.search import Search
+from headcount.analyses.pruning.way import Chosen, Task
 from headcount.analyses.smaller import SmallerSettings, smaller
 from headcount.models.data.vocabulary import VocabularySettings
 from headcount.models.errors import ThresholdError, UsageError
@@ -18,6 +19,7 @@ from headcount.models.pruning.plan import PruningPlan
 from headcount.models.quality import Difference
 from headcount.models.training.from_corpus import Recipe
 from headcount.models.training.settings import TrainingSettings
+from headcount.models.translator import SearchSettings
 
 TRAINING = TrainingSettings(
     updates=40,
@@ -79,8 +81,6 @@ def test_the_search_stops_where_the_loss_is_too_large(make, planted, monkeypatch
 
 
 def _order_of(order):
-    from headcount.analyses.pruning.way import Chosen
-
     def choose(self, task, heads):
         return Chosen(task.translator, tuple(order))
 
@@ -90,10 +90,40 @@ def _order_of(order):
 def test_a_loss_that_no_model_stays_within_is_not_met(make, planted, monkeypatch):
     order = [CARRIER, *(head for head in planted.layout if head != CARRIER)]
     monkeypatch.setattr(ByImportance, "choose", _order_of(order))
-    with pytest.raises(ThresholdError, match="no smaller model stays within the 0.3 .* 17 of 18"):
+    with pytest.raises(ThresholdError, match=r"within the 0\.3 .* 17 of 18"):
         make({"max_bleu_loss": 0.3})
     with pytest.raises(ThresholdError, match="with 9 heads the validation loss is"):
         make({"heads": 9, "max_bleu_loss": 0.3})
+
+
+def test_the_largest_model_that_is_fast_enough(make, monkeypatch):
+    """A machine on which every head that is gone spares a thirtieth of the time."""
+    monkeypatch.setattr(Search, "_speedup", lambda self, heads: 1 / (1 - (18 - heads) / 30))
+    model, _, result = make({"speedup": 1.3})
+    # 1 / (1 - 7/30) = 1.304 with 11 heads, 1 / (1 - 6/30) = 1.25 with 12.
+    assert len(model.layout) == 11
+    why = "with 11 heads decoding is 1.30 times as fast, with 12 it is not"
+    assert answers(result)["why it stopped"] == why
+    with pytest.raises(ThresholdError, match=r"with 1 heads it is 2\.31 times"):
+        make({"speedup": 2.5})
+
+
+def test_speed_is_measured_in_turn(planted, text, tmp_path, monkeypatch):
+    from headcount.analyses.pruning import search as searching
+
+    recipe = Recipe(VocabularySettings(kind="word"), planted.network.settings, TRAINING, 0)
+    task = Task(planted, text, recipe, planted.layout.heads, 0, tmp_path)
+    data, way = text.valid.head(4), ByImportance(metric="weight_norm")
+    search = Search(task, way, NONE, Goal(heads=3), data, SearchSettings(), 10)
+    times = iter([2.0, 1.0, 3.0, 1.0, 4.0, 1.0])
+
+    class Clock:
+        @property
+        def seconds(self):
+            return next(times)
+
+    monkeypatch.setattr(searching, "Stopwatch", Clock)
+    assert search._speedup(3) == 3.0
 
 
 def test_bound_and_mean_ask_different_things():
@@ -138,7 +168,7 @@ def test_sites_that_may_not_be_pruned_keep_their_heads(make):
         ({"keep": 0.01}, "without any head"),
         ({"heads": 19}, "cannot be left of 18"),
         ({}, "say how small"),
-        ({"heads": 3, "keep": 0.5}, "not both"),
+        ({"heads": 3, "keep": 0.5}, "one of them"),
         ({"heads": 1, "sites": ("encoders",)}, "did you mean 'encoder'"),
     ],
 )
