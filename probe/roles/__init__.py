@@ -12,12 +12,16 @@ Attention weights say where a head looks, not what it does with what it sees; wh
 matters is a question for the head gates.
 """
 
+from .aligning import AlignmentObserver, AlignmentQuality, AlignmentScores
 from .positional import OffsetObserver, OffsetProfile
 from .questions import Arc
 from .syntactic import ArcObserver, ArcScores, Choice
 from .walk import Observer, RoleView, Side, joined, walk
 
 __all__ = [
+    "AlignmentObserver",
+    "AlignmentQuality",
+    "AlignmentScores",
     "Arc",
     "ArcObserver",
     "ArcScores",

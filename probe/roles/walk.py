@@ -91,26 +91,41 @@ class RoleView:
         keys = self.batch.target if name.site == "decoder" else self.batch.source
         return queries, keys
 
-    def over_words(self, name: Attention) -> Tensor:
-        """Return an attention between units of words  # [batch, head, unit, unit]."""
-        source, target = self._pooled
-        queries = source[0] if name.site == "encoder" else target[0]
-        keys = target[1] if name.site == "decoder" else source[1]
+    def over_words(self, name: Attention, *, said: bool = False) -> Tensor:
+        """Return an attention between units of words  # [batch, head, unit, unit].
+
+        Args:
+            name: which attention.
+            said: whether a target word asks from where it is SAID, one position before the
+                one where it is read; needs a target that queries.
+        """
+        queries = "source" if name.site == "encoder" else "said" if said else "target"
+        keys = "target" if name.site == "decoder" else "source"
         weights = self.attention[name]
-        return attention_over_words(weights, queries.to(weights), keys.to(weights))
+        return attention_over_words(
+            weights, self._queries[queries].to(weights), self._keys[keys].to(weights)
+        )
 
     @cached_property
-    def _pooled(self) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
-        """Return the matrices for queries and for keys of each side."""
-        sides = []
-        for tokens, side in ((self.batch.source, self.source), (self.batch.target, self.target)):
-            here = [side.pieces[index] for index in self.batch.indices.tolist()]
-            by_use = [
-                pooling_matrix(tokens.ordinary, here, average=average, dtype=torch.float32)
-                for average in (True, False)
-            ]
-            sides.append((by_use[0], by_use[1]))
-        return sides[0], sides[1]
+    def _queries(self) -> dict[str, Tensor]:
+        """Return what averages queries over the pieces of a word."""
+        return {
+            "source": self._matrix(self.batch.source, self.source, average=True),
+            "target": self._matrix(self.batch.target, self.target, average=True),
+            "said": self._matrix(self.batch.labels, self.target, average=True),
+        }
+
+    @cached_property
+    def _keys(self) -> dict[str, Tensor]:
+        """Return what sums keys over the pieces of a word."""
+        return {
+            "source": self._matrix(self.batch.source, self.source, average=False),
+            "target": self._matrix(self.batch.target, self.target, average=False),
+        }
+
+    def _matrix(self, tokens: Tokens, side: Side, *, average: bool) -> Tensor:
+        here = [side.pieces[index] for index in self.batch.indices.tolist()]
+        return pooling_matrix(tokens.ordinary, here, average=average, dtype=torch.float32)
 
 
 class Observer(ABC):

@@ -1,0 +1,187 @@
+"""Heads that align: does cross-attention look at the word that is being translated?
+
+Every target word is linked to the source word with its largest attention, and the links A are
+set beside gold links, sure (S) and possible (P, S included), as Och & Ney 2003 (CL 29) do:
+
+    precision = |A & P| / |A|,    recall = |A & S| / |S|,
+    alignment error rate = 1 - (|A & S| + |A & P|) / (|A| + |S|)
+
+Which query is a target word's is a choice. A Transformer reads y_t at one position and has
+SAID it at the position before. Attention where the word is read aligns better in deep models
+than where it is said (Chen et al. 2020, EMNLP, "shift-att"), but only there can it have helped
+to choose the word. Both are measured.
+
+Beside the heads stand the mean over all heads of a layer and over all of the model (the usual
+way, and rarely the best), and the union of all heads' links: its recall says how much is
+there to be found by any head.
+
+Pitfall: precision, recall and error rate of one target word linked to one source word are
+bounded: a target word that translates two words can have only one of them. And the best of
+48 heads is to be chosen on other sentences than it is scored on: `held_out`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...models.gates import Attention, HeadLayout
+from ..annotations.pieces import NO_UNIT
+from ..annotations.sentence import Links
+from ..annotations.treebank import AlignedPair
+from .walk import Observer, RoleView, Side
+
+MEAN, UNION = "mean", "union"
+
+
+class AlignmentQuality(NamedTuple):
+    """How links compare with the gold ones, each between 0 and 1."""
+
+    precision: float
+    recall: float
+    error_rate: float
+
+
+@dataclass(frozen=True)
+class AlignmentScores:
+    """Links of every aligner, counted sentence by sentence.
+
+    Args:
+        aligners: names of heads (`cross.1.4`), of the mean of a layer (`cross.1 mean`), of
+            all heads (`mean`), and of their union (`union`).
+        links: |A|  # [sentence, aligner]
+        in_sure: |A & S|  # [sentence, aligner]
+        in_possible: |A & P|  # [sentence, aligner]
+        sure: |S|  # [sentence]
+        lost: gold links of words without pieces, which no aligner can find.
+    """
+
+    aligners: tuple[str, ...]
+    links: Tensor
+    in_sure: Tensor
+    in_possible: Tensor
+    sure: Tensor
+    lost: int
+
+    def quality(self, sentences: Sequence[int] | None = None) -> list[AlignmentQuality]:
+        """Return the quality of every aligner, from counts over all sentences together.
+
+        Args:
+            sentences: which of them count; all by default.
+        """
+        rows = list(range(len(self.sure))) if sentences is None else list(sentences)
+        links, in_sure, in_possible = (
+            counts[rows].sum(0, dtype=torch.float64)  # [aligner]
+            for counts in (self.links, self.in_sure, self.in_possible)
+        )
+        sure = self.sure[rows].sum(dtype=torch.float64)  # []
+        error_rate = 1 - (in_sure + in_possible) / (links + sure)  # [aligner]
+        values = torch.stack([in_possible / links, in_sure / sure, error_rate], dim=1)
+        return [AlignmentQuality(*row) for row in values.tolist()]
+
+    def held_out(self, choose: Sequence[int], score: Sequence[int]) -> tuple[str, AlignmentQuality]:
+        """Choose the head with the lowest error rate, and score it on other sentences.
+
+        Raises:
+            ValueError: a sentence is in both.
+        """
+        if set(choose) & set(score):
+            raise ValueError("a sentence cannot both choose and score")
+        rates = [quality.error_rate for quality in self.quality(choose)]
+        heads = [place for place, name in enumerate(self.aligners) if name.count(".") == 2]
+        best = min(heads, key=rates.__getitem__)
+        return self.aligners[best], self.quality(score)[best]
+
+
+class AlignmentObserver(Observer):
+    """Counts how the links of cross-attention compare with gold links.
+
+    Args:
+        layout: heads of the model.
+        sides: of `joined`, of the same pairs.
+        pairs: with their gold links.
+        said: whether a target word asks from where it is said instead of where it is read.
+    """
+
+    def __init__(
+        self,
+        layout: HeadLayout,
+        sides: tuple[Side, Side],
+        pairs: Sequence[AlignedPair],
+        *,
+        said: bool = False,
+    ) -> None:
+        self.said = said
+        self.layers = [
+            (name, ids) for name, ids in layout.by_attention if name.site == "cross" and ids
+        ]
+        heads = [str(head) for head in layout.heads if head.site == "cross"]
+        means = [f"cross.{name.layer} {MEAN}" for name, _ in self.layers]
+        aligners = (*heads, *means, MEAN, UNION)
+        self.gold = [
+            (_units(pair.sure, sides, index), _units(pair.possible, sides, index))
+            for index, pair in enumerate(pairs)
+        ]
+        shape = (len(pairs), len(aligners))
+        self.scores = AlignmentScores(
+            aligners,
+            links=torch.zeros(shape, dtype=torch.int32),
+            in_sure=torch.zeros(shape, dtype=torch.int32),
+            in_possible=torch.zeros(shape, dtype=torch.int32),
+            sure=torch.tensor([len(sure[0]) for sure, _ in self.gold], dtype=torch.int32),
+            lost=sum(possible[1] for _, possible in self.gold),
+        )
+        self.sizes = [
+            tuple(len(side.pieces[index].unit_pieces) for side in sides)
+            for index in range(len(pairs))
+        ]
+
+    def observe(self, view: RoleView) -> None:
+        """Count one batch; see `Observer.observe`."""
+        if not self.layers:
+            return
+        weights = [
+            view.over_words(Attention("cross", name.layer), said=self.said)
+            for name, _ in self.layers
+        ]  # each [batch, head, target unit, source unit]
+        means = [each.mean(1, keepdim=True) for each in weights]
+        whole = torch.cat(weights, dim=1)
+        looked = torch.cat([whole, *means, whole.mean(1, keepdim=True)], dim=1).argmax(-1).cpu()
+        for row, index in enumerate(view.batch.indices.tolist()):
+            source, target = self.sizes[index]
+            if source and target:
+                self._count(index, looked[row, :, :target], source, whole.shape[1])
+
+    def _count(self, index: int, looked: Tensor, source: int, heads: int) -> None:
+        """Count one pair.
+
+        Args:
+            index: of the pair.
+            looked: where every target unit looks at most  # [aligner, target unit]
+            source: units of the source.
+            heads: how many of the aligners are heads; the union is theirs.
+        """
+        links = torch.nn.functional.one_hot(looked, source).bool()  # [aligner, target, source]
+        links = torch.cat([links, links[:heads].any(0, keepdim=True)])
+        self.scores.links[index] = links.sum((1, 2))
+        for (gold, _), counts in zip(
+            self.gold[index], (self.scores.in_sure, self.scores.in_possible), strict=True
+        ):
+            matrix = torch.zeros(looked.shape[1], source, dtype=torch.bool)
+            for here, there in gold:
+                matrix[there, here] = True
+            counts[index] = (links & matrix).sum((1, 2))
+
+
+def _units(
+    links: Links, sides: tuple[Side, Side], index: int
+) -> tuple[frozenset[tuple[int, int]], int]:
+    """Return gold links between units, and how many have a word without pieces."""
+    source, target = (side.pieces[index].unit for side in sides)
+    units = [(source[here], target[there]) for here, there in links]
+    kept = [link for link in units if NO_UNIT not in link]
+    return frozenset(kept), len(units) - len(kept)
