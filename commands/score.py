@@ -147,21 +147,32 @@ def _chosen(
         run_options: options that the run's own metrics have, over which `options` are laid.
     """
     from ..analyses.presets import merged
-    from ..probe.importance import metric
 
-    chosen: dict[str, Any] = {}
-    names = [name.strip() for words in metrics for name in words.split(",") if name.strip()]
-    if "all" in names:
-        chosen["metrics"] = tuple(metric)
-    elif names:
-        for name in names:
-            metric[name]
-        chosen["metrics"] = tuple(dict.fromkeys(names))
-    elif metrics:
-        raise UsageError("--metrics names no metric; give names with commas between, or all")
+    chosen: dict[str, Any] = {"metrics": chosen_metrics(metrics)} if metrics else {}
     for text in options:
         chosen["options"] = merged(chosen.get("options", run_options), assigned(text, "--option"))
     return chosen
+
+
+def chosen_metrics(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the metrics that were typed, each once.
+
+    Args:
+        words: names with commas between; `all` stands for the whole family.
+
+    Raises:
+        UsageError: an unknown metric, or none at all.
+    """
+    from ..probe.importance import metric
+
+    names = [name.strip() for word in words for name in word.split(",") if name.strip()]
+    if not names:
+        raise UsageError("--metrics names no metric; give names with commas between, or all")
+    if "all" in names:
+        return tuple(metric)
+    for name in names:
+        metric[name]
+    return tuple(dict.fromkeys(names))
 
 
 def _with_own_text(corpus: Corpus, files: tuple[Path, Path], sentences: int) -> Corpus:

@@ -77,7 +77,8 @@ def reliability(
         Sample(it.name, scored(it.translator, it.text.head(settings.sentences))) for it in compared
     ]
     untrained = [
-        scored(it, data) for it in random_networks(translator, settings.random_networks, seed)
+        scored(it, data.head(settings.random_sentences))
+        for it in random_networks(translator, settings.random_networks, seed)
     ]
     which = "validation" if settings.split == "valid" else "training"
     n, resamples = f"{len(data)} {which} sentences ({data.name})", settings.resamples

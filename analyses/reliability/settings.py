@@ -20,7 +20,7 @@ class ReliabilitySettings(Settings):
 
     Args:
         metrics: members of the `metric` family; leave-one-out is added, for all are compared
-            with it.
+            with it. None takes those that were scored, or the usual ones.
         options: options of single metrics, `{"gradient": {"absolute": "token"}}`.
         split: `valid`, or `train` where validation text is too short; never test text.
         sentences: the first so many sentences of it measure importance.
@@ -36,12 +36,13 @@ class ReliabilitySettings(Settings):
         greedy_heads: the largest model whose greedy order is made without being asked.
         greedy_sentences: the first so many of `sentences` make it.
         random_networks: networks with random weights.
+        random_sentences: the first so many of `sentences` measure importance in them.
         proof_sentences: sentences on which metrics prove themselves.
         thresholds: where a metric becomes believable.
         jobs: processes that translate; 0 takes one a core on a CPU and one on a GPU.
     """
 
-    metrics: tuple[str, ...] = USUAL
+    metrics: tuple[str, ...] | None = None
     options: dict[str, dict[str, Any]] = Field(default_factory=dict)
     split: Literal["valid", "train"] = "valid"
     sentences: int = Field(300, ge=1)
@@ -56,6 +57,7 @@ class ReliabilitySettings(Settings):
     greedy_heads: int = 24
     greedy_sentences: int = Field(50, ge=1)
     random_networks: int = Field(2, ge=0)
+    random_sentences: int = Field(100, ge=1)
     proof_sentences: int = Field(4, ge=1)
     thresholds: Thresholds = Thresholds()
     jobs: int = 0
@@ -68,7 +70,7 @@ class ReliabilitySettings(Settings):
         """
         for name in self.options:
             metric[name]
-        names = dict.fromkeys((*self.metrics, LEAVE_ONE_OUT))
+        names = dict.fromkeys((*(self.metrics or USUAL), LEAVE_ONE_OUT))
         return {
             name: metric[name].from_dict(self.options.get(name, {}), f"reliability.options.{name}")
             for name in names
@@ -77,6 +79,21 @@ class ReliabilitySettings(Settings):
     def makes_greedy(self, heads: int) -> bool:
         """Say whether the greedy order is made for a model of so many heads."""
         return self.greedy if self.greedy is not None else heads <= self.greedy_heads
+
+
+LIGHT = ReliabilitySettings(
+    sentences=100,
+    resamples=200,
+    splits=20,
+    curve_sentences=50,
+    shares=(1, 3 / 4, 1 / 2, 1 / 4, 1 / 8, 0),
+    draws=3,
+    search=None,
+    greedy=False,
+    random_networks=1,
+    random_sentences=50,
+)
+"""What a whole run can afford: no greedy order, NLL without BLEU, few sentences."""
 
 
 @dataclass(frozen=True)
