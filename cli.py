@@ -40,6 +40,8 @@ COMMANDS: dict[str, str] = {
     "train": "Train a model, on one device or on several.",
     "translate": "Translate the standard input, line by line.",
     "score": "Show how much every head matters.",
+    "relevance": "Show what each output word relied on, source against words before.",
+    "trust": "Say which importance metric can be believed, and why.",
     "prune": "Show BLEU against heads left, and save a smaller model.",
     "bench": "Measure speed and memory of the measurements on this machine.",
     "report": "Write the page of a run again, and its figures for papers.",

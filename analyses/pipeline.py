@@ -1,11 +1,12 @@
-"""The whole way: train, evaluate, score, prune, report, each as a stage of a run folder.
+"""The whole way: train, evaluate, score, prune, explain, report, as stages of a run folder.
 
 A stage is done when its record says so and every input is unchanged: its part of the
 settings, the text it reads, the weights, the Results it builds on, and the code behind it.
 So the same command goes on after Ctrl-C or a kill, and does nothing when all is done.
 
     text -> train -> evaluate -------+
-              +----> score -> prune -+-> report
+              +----> score -> prune -+
+              +----> relevance ------+-> report
 
 Drawing is not known on this floor: whoever calls the pipeline brings the function that
 writes the page.
@@ -30,13 +31,15 @@ from .evaluate import evaluate
 from .presets import RunSettings
 from .provenance import code_fingerprint, fingerprint
 from .prune import prune
+from .relevance import relevance
+from .reliability import ReliabilitySettings, reliability
 from .result import Result
 from .run_folder import RunFolder, Stage
 from .score import score
 from .train import help_to_train, train
 
 MEASURING = ("models", "probe", "analyses")
-RESULTS = ("train", "evaluate", "score", "prune")
+RESULTS = ("train", "evaluate", "score", "prune", "relevance", "reliability")
 
 
 class Pipeline:
@@ -66,6 +69,8 @@ class Pipeline:
             self.train()
             self.evaluate()
             self.prune()
+            self.relevance()
+            self.reliability()
             self.report(write_page)
 
     @property
@@ -164,6 +169,39 @@ class Pipeline:
         }
         run.stage("prune", inputs, [run.result("prune")], work)
         return Result.load(run.result("prune"))
+
+    def relevance(self) -> Result:
+        """Explain example sentences token by token, and return what was found."""
+        settings, run = self.settings, self.run
+
+        def work(stage: Stage) -> None:
+            arguments = (self.translator, self.corpus, settings.relevance, settings.seed)
+            relevance(*arguments, self.progress).save(run.result("relevance"))
+
+        inputs = self._inputs(settings.relevance) | {"text valid": self.corpus.valid.fingerprint}
+        run.stage("relevance", inputs, [run.result("relevance")], work)
+        return Result.load(run.result("relevance"))
+
+    @property
+    def reliability_settings(self) -> ReliabilitySettings:
+        """What is asked of the metrics: by default of those that are scored, as they are."""
+        asked, scored = self.settings.reliability, self.settings.score
+        if asked.metrics is not None:
+            return asked
+        return asked.with_changes(metrics=scored.metrics, options=scored.options)
+
+    def reliability(self) -> Result:
+        """Ask which metric can be believed, and return what was found."""
+        run, settings = self.run, self.reliability_settings
+
+        def work(stage: Stage) -> None:
+            arguments = (self.translator, self.corpus, settings, self.settings.seed, self.progress)
+            result = reliability(*arguments, folder=stage.scratch)
+            result.save(run.result("reliability"))
+
+        inputs = self._inputs(settings) | {"text valid": self.corpus.valid.fingerprint}
+        run.stage("reliability", inputs, [run.result("reliability")], work)
+        return Result.load(run.result("reliability"))
 
     def report(self, write_page: Callable[[Path], None]) -> None:
         """Write the page and the figures from whatever Results there are."""

@@ -24,6 +24,8 @@ from ..models.settings import Settings
 from ..models.training.settings import TrainingSettings
 from .evaluate import EvaluateSettings
 from .prune import PruneSettings
+from .relevance import ExampleSettings
+from .reliability import LIGHT, ReliabilitySettings
 from .score import ScoreSettings
 
 
@@ -42,6 +44,8 @@ class RunSettings(Settings):
     evaluate: EvaluateSettings = EvaluateSettings()
     score: ScoreSettings = ScoreSettings()
     prune: PruneSettings = PruneSettings()
+    relevance: ExampleSettings = ExampleSettings()
+    reliability: ReliabilitySettings = LIGHT
 
 
 PRESETS: dict[str, dict[str, Any]] = {
@@ -67,6 +71,14 @@ PRESETS: dict[str, dict[str, Any]] = {
         },
         "evaluate": {"sentences": 40, "beams": [1, 2]},
         "score": {"sentences": 40, "resamples": 200},
+        "reliability": {
+            "sentences": 40,
+            "curve_sentences": 20,
+            "splits": 10,
+            "resamples": 50,
+            "draws": 2,
+            "shares": [1, 0.5, 0],
+        },
         "prune": {
             "sentences": 40,
             "resamples": 200,
