@@ -29,6 +29,9 @@ NOWHERE = (-1, -1)
 UNCLASSIFIED = ("", "??", "`$")
 """What stands where a lexical expression has no supersense."""
 
+LAYERS = ("entities", "supersenses", "expressions", "constituents", "roles", "judgements")
+"""The layers of a sentence, by the names of their fields."""
+
 
 @dataclass(frozen=True, slots=True)
 class Word:

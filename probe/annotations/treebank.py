@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .sentence import AnnotatedSentence, Links
+from ...models.errors import DataError
+from .sentence import LAYERS, AnnotatedSentence, Links
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,20 @@ class Treebank:
     def with_layer(
         self, replaced: Mapping[str, AnnotatedSentence], counts: Mapping[str, int]
     ) -> Treebank:
-        """Return the treebank with some sentences replaced and further counts added."""
+        """Return the treebank with some sentences replaced and further counts added.
+
+        Raises:
+            DataError: a sentence has the layer already; one annotation would hide another.
+        """
+        known = self.by_id
+        for identity, sentence in replaced.items():
+            for layer in LAYERS:
+                before = getattr(known[identity], layer)
+                if before is not None and getattr(sentence, layer) != before:
+                    raise DataError(
+                        f"{self.name}: sentence '{identity}' has {layer} already; put each layer "
+                        "on once, with all of its files together"
+                    )
         sentences = tuple([replaced.get(sentence.id, sentence) for sentence in self.sentences])
         return Treebank(self.name, sentences, {**self.counts, **counts})
 

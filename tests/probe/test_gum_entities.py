@@ -1,5 +1,7 @@
 """Entities as brackets in MISC."""
 
+from dataclasses import replace
+
 import pytest
 
 from headcount.models.errors import DataError
@@ -54,3 +56,11 @@ def test_entities_in_parts_are_counted():
 def test_brackets_that_do_not_match_are_refused(brackets: tuple[str, ...], reason: str):
     with pytest.raises(DataError, match=reason):
         GumEntityLayer().add_to(bank(*brackets))
+
+
+def test_a_layer_is_put_on_once():
+    once = GumEntityLayer().add_to(bank("(1-person-a)"))
+    with pytest.raises(DataError, match="sentence 's' has entities already"):
+        once.with_layer({"s": replace(once.sentences[0], entities=())}, {})
+    once.with_layer({"s": replace(once.sentences[0], roles=())}, {})
+    assert once.with_layer({}, {"more": 1}).counts["more"] == 1
