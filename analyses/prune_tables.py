@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,12 @@ from ..models.gates import SITES, Head
 from ..models.quality import measure, resampled_sums, sentence_statistics
 from .analysis import spread
 from .points import Measured
-from .removal import RANDOM, Point, RemovalOrder
+from .removal import RANDOM, Point
 from .result import Column, Table
 
 Record = dict[str, Any]
 Array = NDArray[np.float64]
+Key = TypeVar("Key", bound=Hashable)
 EXAMPLE_SHARES = (0.5, 0.25, 0.125)
 
 _ORDER = (
@@ -88,10 +89,10 @@ def curve_tables(
         examples: how many sentences to show.
     """
     n = f"{len(data)} test sentences ({data.name})"
-    bleu = _bleu_by_model(measured, data, resamples, seed)
+    bleu = bleu_by_model(measured, frozenset(), data, resamples, seed)
     curve = [_curve_record(point, measured[point.removed], bleu[point.removed]) for point in points]
     orders = list(dict.fromkeys(point.order for point in points))
-    areas = [_area(order, curve) for order in orders]
+    areas = [area_of(order.name, order.draw, curve) for order in orders]
     removals = [
         {"order": order.name, "draw": order.draw, "step": step, **head._asdict()}
         for order in orders
@@ -117,10 +118,18 @@ def curve_tables(
     }
 
 
-def _bleu_by_model(
-    measured: Mapping[frozenset[Head], Measured], data: ParallelText, resamples: int, seed: int
-) -> dict[frozenset[Head], Record]:
-    """Return every model's BLEU and its difference from the whole model, with intervals."""
+def bleu_by_model(
+    measured: Mapping[Key, Measured], whole: Key, data: ParallelText, resamples: int, seed: int
+) -> dict[Key, Record]:
+    """Return every model's BLEU and its difference from the whole model, with intervals.
+
+    Args:
+        measured: what every model did, by whatever names it.
+        whole: names the whole model.
+        data: the test sentences.
+        resamples: bootstrap resamples of the sentences, the same for all models.
+        seed: draws the resamples.
+    """
     statistics = {
         removed: sentence_statistics("bleu", it.translations, data.target)
         for removed, it in measured.items()
@@ -130,7 +139,6 @@ def _bleu_by_model(
     scores = measure["bleu"].scores
     drawn = {removed: scores(one) for removed, one in zip(statistics, sums, strict=True)}
     exact = {r: float(scores(one.sum(0, keepdims=True))[0]) for r, one in statistics.items()}
-    whole: frozenset[Head] = frozenset()
     records = {}
     for removed, of_model in drawn.items():  # [resample]
         low, high = np.percentile(of_model, (2.5, 97.5))
@@ -185,18 +193,18 @@ def _band(curve: Sequence[Record]) -> list[Record]:
     return rows
 
 
-def _area(order: RemovalOrder, curve: Sequence[Record]) -> Record:
+def area_of(order: str, draw: int, curve: Sequence[Record]) -> Record:
     """Return the area under one order's curve by the trapezoid rule, the whole model = 1.
 
     It is divided by the width of the shares that were measured, so a curve that never falls
     has area 1. A whole model with BLEU 0 gives NaN: nothing can be kept of nothing.
     """
-    rows = [r for r in curve if (r["order"], r["draw"]) == (order.name, order.draw)]
+    rows = [r for r in curve if (r["order"], r["draw"]) == (order, draw)]
     share = np.array([row["share_left"] for row in rows])[::-1]  # [point], few to many
     bleu = np.array([row["bleu"] for row in rows])[::-1]  # [point]
     rectangle = (share[-1] - share[0]) * bleu[-1]
     area = float(np.trapezoid(bleu, share) / rectangle) if rectangle else float("nan")
-    return {"order": order.name, "draw": order.draw, "area": area}
+    return {"order": order, "draw": draw, "area": area}
 
 
 def _shown(points: Sequence[Point], areas: Sequence[Record]) -> list[Point]:

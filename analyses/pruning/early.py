@@ -17,7 +17,7 @@ the early choice instead.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from pydantic import Field
@@ -39,6 +39,8 @@ class Early(Way):
             `trained` one.
         sentences: the first so many validation sentences.
     """
+
+    seeded: ClassVar[bool] = True
 
     share: float = Field(default=0.2, gt=0, le=1)
     metric: str = "confidence"

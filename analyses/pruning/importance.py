@@ -13,7 +13,7 @@ sites loses the same share of its heads, so that only heads of one site are comp
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -96,6 +96,8 @@ class ByChance(Way):
     Args:
         draw: which of the orders that the seed makes.
     """
+
+    seeded: ClassVar[bool] = True
 
     draw: int = Field(default=0, ge=0)
 

@@ -48,6 +48,8 @@ class TrainedWay(Way):
         sentences: validation sentences on which the NLL without the closed heads is followed.
     """
 
+    seeded: ClassVar[bool] = True
+
     title: ClassVar[str]
     """Names the folder of the training."""
 

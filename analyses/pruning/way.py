@@ -174,6 +174,9 @@ class Way(Settings):
     one_order: ClassVar[bool] = True
     """Whether the order is the same for every number of heads, so that one serves them all."""
 
+    seeded: ClassVar[bool] = False
+    """Whether another seed gives another choice."""
+
     minimum: int = Field(default=0, ge=0)
 
     @abstractmethod

@@ -1,0 +1,138 @@
+"""The comparison of ways: curves on a planted model, summaries by hand, killed and resumed."""
+
+import pytest
+from made_translators import CARRIER
+
+from headcount.analyses.pruning import arms
+from headcount.analyses.pruning.finish import Finish
+from headcount.analyses.ways import WaysSettings, _knee, _summary, ways
+from headcount.models.data.vocabulary import VocabularySettings
+from headcount.models.errors import UsageError
+from headcount.models.planted import planted_corpus
+from headcount.models.training.from_corpus import Recipe
+from headcount.models.training.settings import TrainingSettings
+
+TRAINING = TrainingSettings(
+    updates=40,
+    batch_tokens=128,
+    warmup=4,
+    learning_rate=0.01,
+    validate_every=40,
+    validation_sentences=0,
+    average=1,
+    precision="float32",
+)
+SETTINGS = WaysSettings(
+    ways=("leave_one_out", "subset", "random"),
+    finish=Finish(finetune="none"),
+    shares=(0.5, 0.1),
+    draws=3,
+    seeds=2,
+    sentences=16,
+    resamples=50,
+    jobs=1,
+)
+
+
+@pytest.fixture(scope="module")
+def compare(planted):
+    recipe = Recipe(VocabularySettings(kind="word"), planted.network.settings, TRAINING, 0)
+    text = planted_corpus(32)
+
+    def compared(settings=SETTINGS, folder=None):
+        return ways(planted, text, settings, 0, recipe=recipe, folder=folder)
+
+    return compared
+
+
+@pytest.fixture(scope="module")
+def result(compare):
+    return compare()
+
+
+def test_every_way_and_repetition_has_every_number_of_heads(result):
+    curve = result.tables["curve"].rows
+    rows = curve.groupby(["order", "draw"])["heads_left"].apply(list)
+    assert set(rows.index) == {
+        ("leave_one_out", 0),
+        *(("subset", draw) for draw in range(2)),
+        *(("random", draw) for draw in range(3)),
+    }
+    assert all(counts == [18, 9, 2] for counts in rows)
+    left = curve[["encoder_left", "decoder_left", "cross_left"]].sum(axis=1)
+    assert (left == curve["heads_left"]).all()
+
+
+def test_the_planted_answer_survives_every_way_but_chance(result):
+    curve = result.tables["curve"].rows
+    chosen = curve[curve["order"] != "random"]
+    assert (chosen["bleu"] > 99).all()
+    kept = result.tables["kept"].rows
+    carriers = kept[(kept[["site", "layer", "head"]] == list(CARRIER)).all(axis=1)]
+    assert len(carriers[carriers["order"] != "random"]) == 2 + 2 * 2
+    lucky = set(map(tuple, carriers[["order", "draw", "heads_left"]].to_numpy()))
+    for row in curve[(curve["order"] == "random") & (curve["heads_left"] < 18)].itertuples():
+        assert (row.bleu > 50) == (("random", row.draw, row.heads_left) in lucky)
+
+
+def test_choices_by_training_say_how_decided_they_were(result):
+    curve = result.tables["curve"].rows
+    undecided = curve[curve["heads_left"] < 18].set_index("order")["undecided"]
+    assert undecided["subset"].notna().all()
+    assert undecided["leave_one_out"].isna().all()
+
+
+def test_the_summary_and_the_knee_by_hand():
+    values = {72: (30, 30), 36: (29, 27), 18: (20, 10), 0: (0, 0)}
+    curve = [
+        {"order": "l0", "draw": draw, "heads_left": heads, "share_left": heads / 72, "bleu": bleu}
+        for heads, pair in values.items()
+        for draw, bleu in enumerate(pair)
+    ]
+    summary = {row["heads_left"]: row for row in _summary(curve)}
+    expected = {"order": "l0", "heads_left": 18, "repetitions": 2, "mean": 15, "low": 10}
+    assert summary[18] == {**expected, "high": 20}
+    # Above the straight line: 36: 29/30 - 1/2 = .467, 18: 20/30 - 1/4 = .417.
+    assert _knee("l0", 0, curve)["heads_left"] == 36
+
+
+def test_a_killed_comparison_does_again_only_what_it_lacks(compare, result, tmp_path, monkeypatch):
+    real, made = arms.measure, []
+
+    def stopped(*arguments):
+        if len(made) == 4:
+            raise KeyboardInterrupt
+        made.append(1)
+        return real(*arguments)
+
+    monkeypatch.setattr(arms, "measure", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        compare(folder=tmp_path)
+    made.clear()
+    monkeypatch.setattr(arms, "measure", lambda *it: made.append(1) or real(*it))
+    resumed = compare(folder=tmp_path)
+    assert len(made) == 2 * 6 - 4
+    columns = ["order", "draw", "heads_left", "bleu", "nll", "chrf"]
+    assert resumed.tables["curve"].rows[columns].equals(result.tables["curve"].rows[columns])
+
+
+def test_the_control_stands_beside_the_way_whose_shapes_it_has(compare):
+    changes = {"ways": ("leave_one_out",), "control": "leave_one_out", "shares": (0.5,)}
+    curve = compare(SETTINGS.with_changes(**changes)).tables["curve"].rows
+    one = curve[curve["heads_left"] == 9].set_index("order")
+    assert list(one.index) == ["leave_one_out", "from scratch"]
+    assert one.loc["from scratch", "parameters"] == one.loc["leave_one_out", "parameters"]
+    assert one.loc["from scratch", "bleu"] < one.loc["leave_one_out", "bleu"]
+
+
+def test_an_unknown_way_is_refused_before_any_work(compare, tmp_path):
+    with pytest.raises(UsageError, match="did you mean 'subset'"):
+        compare(SETTINGS.with_changes(ways=("leave_one_out", "subsett")), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_processes_find_what_one_process_finds(compare, result, tmp_path):
+    two = compare(SETTINGS.with_changes(jobs=2), tmp_path)
+    columns = ["order", "draw", "heads_left", "bleu", "nll"]
+    assert two.tables["curve"].rows[columns].equals(result.tables["curve"].rows[columns])
