@@ -15,10 +15,14 @@ matters is a question for the head gates.
 from .aligning import AlignmentObserver, AlignmentQuality, AlignmentScores
 from .positional import OffsetObserver, OffsetProfile
 from .questions import Arc
+from .sinks import KINDS, SinkMass, SinkObserver
 from .syntactic import ArcObserver, ArcScores, Choice
 from .walk import Observer, RoleView, Side, joined, walk
 
 __all__ = [
+    "KINDS",
+    "SinkMass",
+    "SinkObserver",
     "AlignmentObserver",
     "AlignmentQuality",
     "AlignmentScores",
