@@ -64,7 +64,7 @@ class Entropy(AttentionMetric):
         entropy, total = row_entropy(seen.weights, seen.keys)  # each [batch, head, query]
         defined = total > 0  # [batch, head, query]
         if self.normalised:
-            choices = seen.keys_seen[:, None]  # [batch, 1, query]
+            choices = seen.keys_seen[:, None].to(entropy)  # [batch, 1, query]
             entropy = entropy / choices.clamp(min=2).log()
             defined = defined & (choices > 1)
         return entropy, defined
@@ -79,7 +79,7 @@ class Entropy(AttentionMetric):
         kept = seen.keys[:, None, :, None].to(seen.weights.dtype)  # [batch, 1, key, 1]
         total = (seen.weights @ kept).squeeze(-1)  # [batch, head, query]
         largest = largest_weight(seen.weights, seen.queries, seen.keys)  # [batch, head, query]
-        choices = seen.keys_seen[:, None]  # [batch, 1, query]
+        choices = seen.keys_seen[:, None].to(total)  # [batch, 1, query]
         least, most = (total / largest).log(), choices.clamp(min=1).log()
         if self.normalised:
             scale = choices.clamp(min=2).log()

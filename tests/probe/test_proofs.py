@@ -6,10 +6,12 @@ import pytest
 import torch
 
 from headcount.models import attention
+from headcount.models.planted import planted_translator
 from headcount.probe import attention_norm, entropy, slope_metric, weight_norm
 from headcount.probe.importance import Proof, metric
 from headcount.probe.proving import relative_error, worst
 
+GENERATOR = torch.Generator()
 METRICS = ("confidence", "entropy", "attention_norm", "weight_norm", "gradient", "fisher")
 
 
@@ -31,6 +33,15 @@ def test_proofs_hold(name, which, pairs, request):
     found = proofs_of(name, request.getfixturevalue(which), pairs)
     assert len(found) >= 2
     assert [claim for claim, it in found.items() if not it.holds] == []
+
+
+def test_an_even_spread_reaches_its_limit_in_double_precision_too(vocabulary, pairs):
+    exact = planted_translator(vocabulary, dtype=torch.float64)
+    for normalised in (False, True):
+        found = metric["entropy"](normalised=normalised).prove(exact, pairs.head(6), GENERATOR)
+        assert [proof.claim for proof in found if not proof.holds] == []
+    share = metric["entropy"](normalised=True).scores(exact, pairs.select([7]), GENERATOR)
+    assert share.mean[0].item() == pytest.approx(1, abs=1e-14)  # encoder.0.0 is idle
 
 
 @pytest.mark.parametrize("name", ["entropy", "gradient"])
