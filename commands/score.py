@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..models.errors import UsageError
+from .head_tokens import per_token_result, show_per_token
 from .options import device_option, echo_json, json_option
 from .run_options import assigned
 
@@ -42,6 +43,7 @@ Examples:
   headcount score runs/miniature --metrics all --data train
   headcount score runs/miniature --metrics confidence --option confidence.keep_special=true
   headcount score runs/miniature --files dev.en dev.de --bleu
+  headcount score runs/miniature --metrics lrp --per-token
   headcount score runs/miniature --json | jq '.heads[:3]'
 """,
 )
@@ -76,6 +78,11 @@ Examples:
     "--bleu", is_flag=True, help="Also translate without each head; BLEU with Holm's correction."
 )
 @click.option(
+    "--per-token",
+    is_flag=True,
+    help="Also the LRP relevance of every head for each token of example sentences.",
+)
+@click.option(
     "-o",
     "--output",
     metavar="FOLDER",
@@ -96,6 +103,7 @@ def command(
     files: tuple[Path, Path] | None,
     sentences: int | None,
     bleu: bool,
+    per_token: bool,
     output: Path | None,
     seed: int | None,
     top: int,
@@ -116,6 +124,7 @@ def command(
         raise UsageError("--data and --files both name the text: give one of them")
     given = {"split": split, "sentences": sentences, "bleu": bleu or None}
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    tokens = None
     with ProgressBar() as progress:
         pipeline = Pipeline(open_run(run), resolve_device(device), progress)
         changes |= _chosen(metrics, options, pipeline.settings.score.options)
@@ -131,10 +140,17 @@ def command(
                 result.save(output)
         else:
             result = pipeline.score()
+        if per_token:
+            tokens = per_token_result(pipeline, result, progress)
+            if output:
+                tokens.save(output / "per_token")
     if as_json:
-        echo_json(_as_json(result))
+        found = {"per_token": _records(tokens.tables["heads"].rows)} if tokens else {}
+        echo_json(_as_json(result) | found)
     else:
         _show(result, top)
+        if tokens:
+            show_per_token(tokens, top)
 
 
 def _chosen(

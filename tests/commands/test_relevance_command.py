@@ -60,3 +60,16 @@ def test_wrong_words_are_refused(finished, capsys, words, said):
 def test_help_has_examples(capsys):
     assert cli.run(["relevance", "--help"]) == 0
     assert "Examples:" in capsys.readouterr().out
+
+
+def test_heads_by_token_beside_the_scores(finished, capsys, tmp_path):
+    words = ["score", str(finished), "--metrics", "lrp", "--option", "lrp.rule=cp", "--per-token"]
+    assert cli.run([*words, "--sentences", "4", "--json", "-o", str(tmp_path)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    heads = {(row["site"], row["layer"], row["head"]) for row in found["heads"]}
+    assert {(row["site"], row["layer"], row["head"]) for row in found["per_token"]} == heads
+    assert Result.load(tmp_path / "per_token").settings["rule"] == "cp"
+    assert cli.run([*words, "--sentences", "4"]) == 0
+    assert "relevance by output token" in capsys.readouterr().out
+    assert cli.run(["score", str(finished), "--metrics", "gradient", "--per-token"]) == 2
+    assert "--metrics lrp" in capsys.readouterr().err
