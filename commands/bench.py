@@ -59,7 +59,9 @@ Examples:
     show_default=True,
     help="Preset whose shape the model has.",
 )
-@click.option("--vocabulary", type=click.IntRange(min=16), help="Its entries; the preset's own.")
+@click.option(
+    "--vocabulary", type=click.IntRange(16, 17_000), help="Its entries; the preset's own."
+)
 @click.option("--threads", type=click.IntRange(min=1), help="Threads; as many as torch takes.")
 @click.option("--memory", multiple=True, metavar="METRIC", help="Measure its memory; repeatable.")
 @click.option("--no-memory", is_flag=True, help="Measure no memory.")

@@ -16,6 +16,11 @@ By default eight are tied to one that is drawn:
   worth more or less together than apart, both get exactly half of the difference, so for
   functions without higher interactions a pair of orders is already exact.
 
+How much that is worth was measured once, on a model of preset `small` trained on Multi30k (72
+heads, about 96 orders of two sentences): against the same number of independent orders the
+variance, summed over heads, was 0.38 times as large with reverses alone and 0.18 times with
+rotations too. So 8 tied orders are more accurate than 25 independent ones there.
+
 Cost: one walk from closed to open gates an order. All sets of heads of all orders are
 evaluated together, so that what they have in common is computed once (`models/ablation.py`),
 instead of one whole forward pass a set, which is how captum's `ShapleyValueSampling` does it;

@@ -7,6 +7,7 @@ evenly from the vocabulary, and sentences have between 6 and 24 of them, as capt
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import islice, product
 
 import numpy as np
 import torch
@@ -62,4 +63,6 @@ class Subject(Settings):
         return list(self.translator.batches(text.source, text.target, tokens=self.tokens))
 
     def _words(self) -> list[str]:
-        return [f"w{number}" for number in range(self.vocabulary - 4)]
+        letters = "abcdefghijklmnopqrstuvwxyz"
+        names = ("".join(it) for it in product(letters, repeat=3))  # 17,576 of them
+        return list(islice(names, self.vocabulary - 4))

@@ -102,6 +102,8 @@ def test_the_subject_is_the_same_for_the_same_seed():
     assert one.translator.fingerprint == same.translator.fingerprint
     assert len(one.translator.vocabularies["source"]) == 40
     assert all(6 <= len(line.split()) <= 24 for line in one.text.source)
+    words = sum(len(line.split()) + 1 for line in one.text.source)  # and EOS
+    assert sum(int(batch.source.real.sum()) for batch in one.batches()) == words
 
 
 def test_every_ratio_is_measured_and_has_its_target():
@@ -116,6 +118,7 @@ def test_every_ratio_is_measured_and_has_its_target():
         "attention statistics, all together": 1.6,
         "leave-one-out, all heads": 1.1,
         "Shapley values": 0.2,
+        "Shapley values, 8 tied orders against 25 independent ones": 0.2,
     }
     if "lrp" in metric:
         expected["LRP, all heads"] = 1.3
