@@ -34,14 +34,17 @@ def goal_options(function: Decorated) -> Decorated:
     return function
 
 
-def given_goal() -> dict[str, Any]:
+def given_goal(*, comparing: bool = False) -> dict[str, Any]:
     """Return the options that were given to the command that runs now, by name.
+
+    Args:
+        comparing: whether they are for a comparison of ways, which has no goal.
 
     Raises:
         UsageError: options of a smaller model without one that says how small.
     """
     given: dict[str, Any] = dict(click.get_current_context().meta.get(_GIVEN, {}))
-    if given and not any(goal in given for goal in GOALS):
+    if given and not comparing and not any(goal in given for goal in GOALS):
         raise UsageError(
             "say how small the model shall be: --heads, --keep, --max-bleu-loss, --speedup, "
             "--lambda or --plan"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .comparison import compare_ways
 from .goal_options import given_goal, goal_options, make_smaller
 from .options import device_option, echo_json, json_option
 
@@ -21,6 +22,7 @@ Examples:
   headcount prune runs/miniature --metric gradient --sentences 1000 -o curves/long
   headcount prune runs/miniature --keep 25% --way l0      a model with a quarter of the heads
   headcount prune runs/miniature --max-bleu-loss 0.3 --finetune full --distil --save small
+  headcount prune runs/miniature --compare l0 --compare greedy --compare random -o ways
   headcount prune runs/miniature --heads 6 --sites encoder --finetune none
 """
 )
@@ -36,6 +38,9 @@ Examples:
     type=click.Path(path_type=Path),
     help="Keep a curve made with other settings than the run's here.",
 )
+@click.option(
+    "--compare", "ways", multiple=True, metavar="WAY", help="Compare ways to choose; repeatable."
+)
 @goal_options
 @click.option(
     "--seed", type=click.IntRange(min=0), help="Seed of resamples and orders; the run's own."
@@ -49,6 +54,7 @@ def command(
     sentences: int | None,
     jobs: int | None,
     output: Path | None,
+    ways: tuple[str, ...],
     seed: int | None,
     device: str,
     as_json: bool,
@@ -61,7 +67,7 @@ def command(
     With --heads, --keep, --max-bleu-loss, --speedup, --lambda or --plan a smaller model is made
     instead: heads are chosen on validation text, cut out of the weights, and the model is
     trained on, compared with the whole one on test text, and saved. When the goal is not met,
-    the exit code is 3.
+    the exit code is 3. With --compare the curves of several ways of choosing are shown.
     """
     from ..analyses.pipeline import Pipeline, open_run
     from ..analyses.prune import prune
@@ -69,20 +75,23 @@ def command(
     from ..models.errors import UsageError
     from .progress import ProgressBar
 
-    goal = given_goal()
+    goal = given_goal(comparing=bool(ways))
     curve = {"metrics": metrics or None, "draws": draws, "sentences": sentences, "jobs": jobs}
     changes = {name: value for name, value in curve.items() if value is not None}
-    if goal and (changes or output):
+    if (ways and metrics) or (goal and not ways and (changes or output)):
         raise UsageError("--metric, --draws, --sentences, --jobs and -o are for the curve alone")
     with ProgressBar() as progress:
         pipeline = Pipeline(open_run(run), resolve_device(device), progress)
+        own_seed = pipeline.settings.seed if seed is None else seed
+        if ways:
+            compare_ways(pipeline, ways, goal, changes, output, own_seed, as_json)
+            return
         if goal:
-            make_smaller(pipeline, goal, pipeline.settings.seed if seed is None else seed, as_json)
+            make_smaller(pipeline, goal, own_seed, as_json)
             return
         if changes or output or seed is not None:
             settings = pipeline.settings.prune.with_changes(**changes)
-            seed = pipeline.settings.seed if seed is None else seed
-            arguments = (pipeline.translator, pipeline.corpus, settings, seed, progress)
+            arguments = (pipeline.translator, pipeline.corpus, settings, own_seed, progress)
             result = prune(*arguments, scores=pipeline.score())
             if output:
                 result.save(output)

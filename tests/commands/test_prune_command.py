@@ -130,6 +130,21 @@ def test_what_makes_no_sense_is_said_and_changes_nothing(
     assert not list(tmp_path.iterdir())
 
 
+def test_ways_are_compared(finished, capsys, tmp_path):
+    words = ["--compare", "gradient", "--compare", "random", "--finetune", "none", "--draws", "2"]
+    words += ["--set", "shares=[0.5, 0.25]", "--sentences", "8", "--jobs", "1"]
+    assert prune(finished, *words, "-o", str(tmp_path / "ways")) == 0
+    said = capsys.readouterr().out
+    assert "gradient" in said
+    assert [line.split()[0] for line in said.splitlines()[3:]] == ["12", "6", "3"]
+    curve = Result.load(tmp_path / "ways").tables["curve"].rows
+    assert len(curve) == 3 * 3
+    assert not (tmp_path / "ways" / "scratch").exists()
+    assert prune(finished, *words, "-o", str(tmp_path / "ways")) == 2
+    assert prune(finished, "--compare", "l0", "--heads", "3") == 2
+    assert "--heads makes one model and has no meaning with --compare" in capsys.readouterr().err
+
+
 def test_a_run_without_a_trained_model_is_refused(tmp_path, capsys):
     (tmp_path / "run.json").write_text("{}")
     before = files_of(tmp_path)
