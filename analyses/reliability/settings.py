@@ -45,20 +45,20 @@ class ReliabilitySettings(Settings):
     metrics: tuple[str, ...] | None = None
     options: dict[str, dict[str, Any]] = Field(default_factory=dict)
     split: Literal["valid", "train"] = "valid"
-    sentences: int = Field(300, ge=1)
-    resamples: int = Field(500, ge=1)
-    splits: int = Field(50, ge=1)
+    sentences: int = Field(default=300, ge=1)
+    resamples: int = Field(default=500, ge=1)
+    splits: int = Field(default=50, ge=1)
     sizes: tuple[int, ...] = (50, 100, 200, 500, 1000)
-    curve_sentences: int = Field(100, ge=0)
+    curve_sentences: int = Field(default=100, ge=0)
     shares: tuple[float, ...] = (1, 7 / 8, 3 / 4, 5 / 8, 1 / 2, 3 / 8, 1 / 4, 1 / 8, 0)
-    draws: int = Field(5, ge=1)
+    draws: int = Field(default=5, ge=1)
     search: SearchSettings | None = SearchSettings(beam=1)
     greedy: bool | None = None
     greedy_heads: int = 24
-    greedy_sentences: int = Field(50, ge=1)
-    random_networks: int = Field(2, ge=0)
-    random_sentences: int = Field(100, ge=1)
-    proof_sentences: int = Field(4, ge=1)
+    greedy_sentences: int = Field(default=50, ge=1)
+    random_networks: int = Field(default=2, ge=0)
+    random_sentences: int = Field(default=100, ge=1)
+    proof_sentences: int = Field(default=4, ge=1)
     thresholds: Thresholds = Thresholds()
     jobs: int = 0
 
@@ -89,11 +89,10 @@ LIGHT = ReliabilitySettings(
     shares=(1, 3 / 4, 1 / 2, 1 / 4, 1 / 8, 0),
     draws=3,
     search=None,
-    greedy=False,
     random_networks=1,
     random_sentences=50,
 )
-"""What a whole run can afford: no greedy order, NLL without BLEU, few sentences."""
+"""What a whole run can afford: NLL without BLEU, few sentences."""
 
 
 @dataclass(frozen=True)
