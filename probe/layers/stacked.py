@@ -3,7 +3,9 @@
 A layer is probed for several tasks, with several penalties, and for the control tasks too.
 All of these read the same states X, so their weights stand side by side as columns of one
 matrix W, and one step of all of them is two matrix products, X W and X' (P - Y), instead of
-two small ones each.
+two small ones each. In memory a column is a row, and problems with equally many classes stand
+class by class, [class, problem, example]: the softmax over few classes runs along the first
+axis, which is ten times faster than along the last.
 
 Every problem minimises its own convex objective, in the form of scikit-learn (C = 1/penalty),
 
@@ -128,15 +130,31 @@ def solve(
 class _Stack:
     """The problems that are not yet solved, their labels side by side."""
 
-    def __init__(self, features: Features, problems: Sequence[Problem]) -> None:
+    def __init__(
+        self,
+        features: Features,
+        problems: Sequence[Problem],
+        patterns: dict[int, bytes] | None = None,
+    ) -> None:
         self.features = features
         self.problems = list(problems)
-        classes = [problem.classes for problem in problems]
-        self.owner = torch.repeat_interleave(torch.tensor(classes))  # [column]
         # Few different label arrays: a task's penalties share one.
         self.labels = {id(it.labels): torch.from_numpy(it.labels) for it in problems}
         counts = {key: int((labels >= 0).sum()) for key, labels in self.labels.items()}
         self.counts = torch.tensor([counts[id(it.labels)] for it in problems])  # [problem]
+        # Which rows are examples: control draws have labels of their own, but their task's rows.
+        self.patterns = patterns or {
+            key: (labels >= 0).numpy().tobytes() for key, labels in self.labels.items()
+        }
+        self.keys = [
+            (self.patterns[id(it.labels)], it.penalty, it.bias_too) for it in self.problems
+        ]
+        self.owner = torch.cat(
+            [
+                torch.arange(first, first + count).repeat(classes)
+                for first, count, _, classes in self.slabs
+            ]
+        )  # [column]
 
     @cached_property
     def slabs(self) -> list[tuple[int, int, int, int]]:
@@ -154,84 +172,79 @@ class _Stack:
 
     @cached_property
     def ridge(self) -> Tensor:
-        """The penalty of every weight  # [feature + 1, column]."""
+        """The penalty of every weight  # [column, feature + 1]."""
         strength = torch.tensor([it.penalty for it in self.problems]) / self.counts  # [problem]
-        ridge = strength[self.owner].repeat(self.features.width + 1, 1)
-        bias = torch.tensor([it.bias_too for it in self.problems])[self.owner]  # [column]
-        ridge[-1] *= bias
+        ridge = strength[self.owner, None].repeat(1, self.features.width + 1)
+        ridge[:, -1] *= torch.tensor([it.bias_too for it in self.problems])[self.owner]
         return ridge.float()
-
-    def per_problem(self, columns: Tensor) -> Tensor:
-        """Sum over the columns of every problem  # [column] -> [problem]."""
-        sums = torch.zeros(len(self.problems), dtype=torch.float64)
-        return sums.index_add_(0, self.owner, columns.double())
 
     def dot(self, one: Tensor, other: Tensor) -> Tensor:
         """Return the inner product of every problem  # [problem], float64."""
-        return self.per_problem((one * other).sum(0))
+        sums = torch.zeros(len(self.problems), dtype=torch.float64)
+        return sums.index_add_(0, self.owner, (one * other).sum(1).double())
 
     def largest(self, values: Tensor) -> Tensor:
         """Return the largest absolute entry of every problem  # [problem]."""
         top = torch.zeros(len(self.problems))
-        return top.scatter_reduce_(0, self.owner, values.abs().amax(0), "amax")
+        return top.scatter_reduce_(0, self.owner, values.abs().amax(1), "amax")
 
     def evaluate(self, weights: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the objectives [problem] and their gradients [feature + 1, column]."""
+        """Return the objectives [problem] and their gradients [column, feature + 1]."""
         losses = torch.zeros(len(self.problems), dtype=torch.float64)
         gradient = torch.zeros_like(weights)
         start = 0
         for block in self.features.blocks():
             rows = slice(start, start + len(block))
             start += len(block)
-            logits = torch.addmm(weights[-1], block, weights[:-1])  # [example, column]
+            logits = torch.addmm(weights[:, -1:], weights[:, :-1], block.T)  # [column, example]
             for first, count, column, classes in self.slabs:
-                slab = logits[:, column : column + count * classes].unflatten(1, (count, classes))
+                slab = logits[column : column + count * classes].unflatten(0, (classes, count))
                 losses[first : first + count] += self._residuals(slab, first, count, rows)
-            gradient[:-1] += block.T @ logits
-            gradient[-1] += logits.sum(0)
-        decay = self.ridge * weights  # [feature + 1, column]
+            gradient[:, :-1] += logits @ block
+            gradient[:, -1] += logits.sum(1)
+        decay = self.ridge * weights  # [column, feature + 1]
         return losses + 0.5 * self.dot(decay, weights), gradient + decay
 
     def _residuals(self, slab: Tensor, first: int, count: int, rows: slice) -> Tensor:
         """Turn logits into weighted residuals in place, return the mean losses  # [problem].
 
         Args:
-            slab: [example, problem, class]
+            slab: [class, problem, example]
         """
         own = self.problems[first : first + count]
-        labels = torch.stack([self.labels[id(it.labels)][rows] for it in own], 1)  # [example, p]
-        there = (labels >= 0).float() / self.counts[first : first + count]  # [example, problem]
-        labels = labels.clamp(min=0).unsqueeze(2)  # [example, problem, 1]
-        logs = slab.log_softmax(2)  # [example, problem, class]
-        losses = (logs.gather(2, labels).squeeze(2) * -there).double().sum(0)  # [problem]
-        probabilities = logs.exp_().mul_(there.unsqueeze(2))
-        slab.copy_(probabilities.scatter_add_(2, labels, -there.unsqueeze(2)))
+        labels = torch.stack([self.labels[id(it.labels)][rows] for it in own])  # [p, example]
+        there = (labels >= 0).float() / self.counts[first : first + count, None]  # [p, example]
+        labels = labels.clamp(min=0)[None]  # [1, problem, example]
+        logs = slab.log_softmax(0)  # [class, problem, example]
+        losses = (logs.gather(0, labels)[0] * -there).sum(1).double()  # [problem]
+        torch.exp(logs, out=slab).mul_(there)
+        slab.scatter_add_(0, labels, -there[None])
         return losses
 
     @cached_property
-    def bounds(self) -> dict[tuple[int, float, bool], Tensor]:
+    def bounds(self) -> dict[tuple[bytes, float, bool], Tensor]:
         """The inverse of Boehning's bound  # each [feature + 1, feature + 1], float32."""
-        wanted = {(id(it.labels), it.penalty, it.bias_too): it for it in self.problems}
-        grams = self._grams()
+        counts = dict(zip(self.patterns.values(), [0] * len(self.patterns), strict=True))
+        for key, labels in self.labels.items():
+            counts[self.patterns[key]] = int((labels >= 0).sum())
+        grams = self._grams(counts)
         inverses = {}
-        for key, problem in wanted.items():
-            gram = 0.5 * grams[key[0]]
-            diagonal = torch.full((len(gram),), problem.penalty, dtype=torch.float64)
-            diagonal[-1] *= problem.bias_too
-            count = int((problem.labels >= 0).sum())
+        for pattern, penalty, bias_too in dict.fromkeys(self.keys):
+            gram = 0.5 * grams[pattern]
+            diagonal = torch.full((len(gram),), penalty, dtype=torch.float64)
+            diagonal[-1] *= bias_too
             # Features can be exact copies of others, and float32 can do no better than this.
             floor = 1e-6 * gram.diagonal().mean()
-            gram = gram + torch.diag(diagonal / count + floor)
-            inverses[key] = torch.cholesky_inverse(torch.linalg.cholesky(gram)).float()
+            gram = gram + torch.diag(diagonal / counts[pattern] + floor)
+            inverse = torch.cholesky_inverse(torch.linalg.cholesky(gram))
+            inverses[pattern, penalty, bias_too] = inverse.float()
         return inverses
 
-    def _grams(self) -> dict[int, Tensor]:
-        """Return (1/n) X'X with the bias as a feature, for every array of labels."""
+    def _grams(self, counts: dict[bytes, int]) -> dict[bytes, Tensor]:
+        """Return (1/n) X'X with the bias as a feature, for every pattern of examples."""
         size = self.features.width + 1
-        # Control draws have labels of their own, but the rows of their task.
-        patterns = {key: (labels >= 0).numpy().tobytes() for key, labels in self.labels.items()}
         examples = {
-            patterns[key]: (labels >= 0).nonzero().squeeze(1) for key, labels in self.labels.items()
+            self.patterns[key]: (labels >= 0).nonzero()[:, 0] for key, labels in self.labels.items()
         }
         sums = {pattern: torch.zeros(size, size, dtype=torch.float64) for pattern in examples}
         start = 0
@@ -242,29 +255,28 @@ class _Stack:
                 rows = padded if len(inside) == len(padded) else padded[inside]
                 sums[pattern] += (rows.T @ rows).double()
             start += len(block)
-        return {key: sums[it] / len(examples[it]) for key, it in patterns.items()}
+        return {pattern: it / counts[pattern] for pattern, it in sums.items()}
+
+    @cached_property
+    def columns(self) -> list[tuple[tuple[bytes, float, bool], Tensor]]:
+        """The columns of the problems that share a bound  # each [column]."""
+        numbers = {key: index for index, key in enumerate(dict.fromkeys(self.keys))}
+        mine = torch.tensor([numbers[key] for key in self.keys])[self.owner]  # [column]
+        return [(key, (mine == index).nonzero()[:, 0]) for key, index in numbers.items()]
 
     def precondition(self, gradient: Tensor) -> Tensor:
-        """Multiply by the inverse bound of every problem  # [feature + 1, column]."""
-        keys = [(id(it.labels), it.penalty, it.bias_too) for it in self.problems]
+        """Multiply by the inverse bound of every problem  # [column, feature + 1]."""
+        if len(self.columns) == 1:
+            return gradient @ self.bounds[self.columns[0][0]]
         out = torch.empty_like(gradient)
-        column = 0
-        start = 0
-        while start < len(keys):
-            stop = start
-            width = 0
-            while stop < len(keys) and keys[stop] == keys[start]:
-                width += self.problems[stop].classes
-                stop += 1
-            columns = slice(column, column + width)
-            out[:, columns] = self.bounds[keys[start]] @ gradient[:, columns]
-            column, start = column + width, stop
+        for key, columns in self.columns:
+            out[columns] = gradient[columns] @ self.bounds[key]
         return out
 
     def without(self, solved: Tensor) -> tuple[_Stack, Tensor]:
         """Return the stack of the others and which columns are left  # [column]."""
         kept = [it for it, gone in zip(self.problems, solved.tolist(), strict=True) if not gone]
-        smaller = _Stack(self.features, kept)
+        smaller = _Stack(self.features, kept, self.patterns)
         smaller.bounds = self.bounds
         return smaller, ~solved[self.owner]
 
@@ -273,7 +285,7 @@ def _descend(stack: _Stack, tolerance: float, iterations: int) -> list[Solution]
     """Minimise all objectives; the solutions come in the order of the stack."""
     found: dict[int, Solution] = {}
     places = torch.arange(len(stack.problems))  # [problem]
-    weights = torch.zeros(stack.features.width + 1, len(stack.owner))  # [feature + 1, column]
+    weights = torch.zeros(len(stack.owner), stack.features.width + 1)  # [column, feature + 1]
     value, gradient = stack.evaluate(weights)
     history: list[tuple[Tensor, Tensor, Tensor]] = []
     direction = -stack.precondition(gradient)
@@ -285,7 +297,7 @@ def _descend(stack: _Stack, tolerance: float, iterations: int) -> list[Solution]
         if iteration == iterations:
             solved[:] = True
         for index in solved.nonzero().squeeze(1).tolist():
-            own = weights[:, stack.owner == index].clone()
+            own = weights[stack.owner == index].T.contiguous()  # [feature + 1, class]
             largest = float(reached[index])
             found[int(places[index])] = Solution(own, largest, iteration, largest <= tolerance)
         if solved.all():
@@ -293,15 +305,15 @@ def _descend(stack: _Stack, tolerance: float, iterations: int) -> list[Solution]
         if solved.any():
             left = ~solved
             stack, columns = stack.without(solved)
-            weights, gradient, direction = (it[:, columns] for it in (weights, gradient, direction))
+            weights, gradient, direction = (it[columns] for it in (weights, gradient, direction))
             value, step, places = value[left], step[left], places[left]
-            history = [(s[:, columns], y[:, columns], r[left]) for s, y, r in history]
-        moved = step.float()[stack.owner] * direction
+            history = [(s[columns], y[columns], r[left]) for s, y, r in history]
+        moved = step.float()[stack.owner, None] * direction
         new_value, new_gradient = stack.evaluate(weights + moved)
         slope = stack.dot(gradient, direction)  # [problem]
         rounding = 1e-7 * value.abs()
         good = new_value <= value + 1e-4 * step * slope + rounding  # [problem]
-        taken = good[stack.owner]  # [column]
+        taken = good[stack.owner, None]  # [column, 1]
         change = torch.where(taken, new_gradient - gradient, 0.0)
         moved = torch.where(taken, moved, 0.0)
         curvature = stack.dot(moved, change)  # [problem]
@@ -321,14 +333,14 @@ def _quasi_newton(
     """Multiply by the inverse Hessian of L-BFGS (Nocedal & Wright 2006, algorithm 7.4).
 
     Args:
-        gradient: [feature + 1, column]
-        history: steps, changes of the gradient [feature + 1, column] and 1/(their inner
+        gradient: [column, feature + 1]
+        history: steps, changes of the gradient [column, feature + 1] and 1/(their inner
             product) [problem], 0 where a problem did not move.
     """
     shares = []
     for moved, change, inverse in reversed(history):
         share = inverse * stack.dot(moved, gradient)  # [problem]
-        gradient = gradient - share.float()[stack.owner] * change
+        gradient = gradient - share.float()[stack.owner, None] * change
         shares.append(share)
     newest, scale = torch.zeros(len(stack.problems)), torch.ones(len(stack.problems)).double()
     for _, change, inverse in reversed(history):
@@ -339,8 +351,8 @@ def _quasi_newton(
             newest = newest + fresh
         if bool((newest > 0).all()):
             break
-    result = scale.float()[stack.owner] * stack.precondition(gradient)
+    result = scale.float()[stack.owner, None] * stack.precondition(gradient)
     for (moved, change, inverse), share in zip(history, reversed(shares), strict=True):
         again = share - inverse * stack.dot(change, result)  # [problem]
-        result = result + again.float()[stack.owner] * moved
+        result = result + again.float()[stack.owner, None] * moved
     return result

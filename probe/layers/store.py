@@ -26,8 +26,9 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -97,6 +98,10 @@ class StateStore:
     sentences: NDArray[np.int64]
     aligned: NDArray[np.bool_]
 
+    def __reduce__(self) -> tuple[Any, tuple[Path]]:
+        # A mapped array would be pickled with its content, once for every worker.
+        return StateStore.open, (self.folder,)
+
     @property
     def layers(self) -> int:
         """Return the number of layers, the embedding included."""
@@ -116,6 +121,17 @@ class StateStore:
     def layer(self, layer: int) -> NDArray[np.floating]:
         """Return the word vectors of a layer, still on disk  # [word, width]."""
         return self.states[layer]
+
+    def sentence_means(self, layer: int) -> NDArray[np.float32]:
+        """Return the mean word vector of every sentence, zeros without one  # [sentence, width]."""
+        sums = np.zeros((len(self.starts) - 1, self.states.shape[2]), dtype=np.float32)
+        counts = np.zeros(len(sums), dtype=np.float32)
+        for sentence, (start, stop) in enumerate(pairwise(self.starts)):
+            there = self.aligned[start:stop]
+            sums[sentence] = self.states[layer, start:stop][there].sum(0, dtype=np.float32)
+            counts[sentence] = there.sum()
+        means: NDArray[np.float32] = sums / np.maximum(counts, 1)[:, None]
+        return means
 
     @classmethod
     def open(cls, folder: Path, expected: Origin | None = None) -> StateStore:
