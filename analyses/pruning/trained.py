@@ -43,7 +43,8 @@ class TrainedWay(Way):
     Args:
         share: updates over those of the model's own training.
         rate: highest learning rate of the weights over that of the model's own training.
-        gate_rate: learning rate of the gates, where there are any.
+        gate_rate: learning rate of the gates, where there are any; None lets them travel 20
+            units, there and back again from open to closed, in the updates that there are.
         ramp: share of these updates over which heads are closed.
         sentences: validation sentences on which the NLL without the closed heads is followed.
     """
@@ -55,7 +56,7 @@ class TrainedWay(Way):
 
     share: float = Field(default=0.25, gt=0)
     rate: float = Field(default=0.3, gt=0)
-    gate_rate: float = Field(default=0.05, gt=0)
+    gate_rate: float | None = Field(default=None, gt=0)
     ramp: float = Field(default=0.5, gt=0, le=1)
     sentences: int = Field(default=300, ge=1)
 
@@ -94,6 +95,14 @@ class TrainedWay(Way):
             heads: candidates that shall be left; None where a price decides.
             updates: of the training.
         """
+
+    def rate_of_gates(self, updates: int) -> float:
+        """Return the learning rate of gates that have so many updates to be decided in.
+
+        Adam's steps are about as long as the rate, so a fixed rate would leave gates between
+        open and closed when a training is short, and throw them about when it is long.
+        """
+        return self.gate_rate or min(max(20 / updates, 0.01), 0.2)
 
     def frozen(self, task: Task) -> tuple[str, ...]:
         """Return the sides whose weights stay as they are."""
@@ -135,7 +144,7 @@ class L0(TrainedWay):
             controller,
             shape=self.shape,
             initial=self.initial,
-            learning_rate=self.gate_rate,
+            learning_rate=self.rate_of_gates(updates),
         )
 
     def frozen(self, task: Task) -> tuple[str, ...]:
@@ -171,7 +180,7 @@ class Subset(TrainedWay):
             ramp=round(updates * self.ramp),
             settle=round(updates * self.settle),
             straight_through=self.straight_through,
-            learning_rate=self.gate_rate,
+            learning_rate=self.rate_of_gates(updates),
         )
 
 

@@ -112,6 +112,12 @@ def test_a_fixed_price_leaves_what_it_leaves(task):
         way["subset"]().choice(task, None)
 
 
+def test_gates_have_time_to_be_decided_in_short_and_long_trainings():
+    rates = [way["l0"]().rate_of_gates(updates) for updates in (10, 200, 400, 100_000)]
+    assert rates == pytest.approx([0.2, 0.1, 0.05, 0.01])
+    assert way["l0"](gate_rate=0.03).rate_of_gates(10) == 0.03
+
+
 def test_scoring_again_sees_what_one_shot_cannot(task, planted):
     """Rescoring gives the one-shot order while what is measured does not interact."""
     once = ByImportance(metric="leave_one_out").choice(task, 3).order
