@@ -59,9 +59,7 @@ class Finish(Settings):
         if not share:
             return smaller
         rate = self.rate or (0.3 if converged else 1.0)
-        settings = task.training(share, rate, average=self.average)
-        validations = max(1, settings.updates // 8)
-        settings = settings.with_changes(validate_every=validations)
+        settings = task.training(share, rate, average=self.average, validations=8)
         teacher = task.translator if self.distil else None
         return task.train(f"finetune-{name}", smaller, settings, teacher=teacher)
 

@@ -27,8 +27,9 @@ from ...models.errors import UsageError
 from ...models.gates import Attention, Head, HeadLayout
 from ...models.registry import Registry
 from ...models.settings import Settings
+from ...models.training.companion import Companion
 from ...models.training.from_corpus import Recipe, encoded
-from ...models.training.further import Further, train_further
+from ...models.training.further import Further, Measure, train_further
 from ...models.training.order import TrainingText
 from ...models.training.settings import TrainingSettings
 from ...models.transformer import TransformerTranslator
@@ -72,29 +73,31 @@ class Task:
         folder = self.folder / "text"
         return encoded(self.corpus.train, (sides["source"], sides["target"]), folder)
 
-    def training(self, share: float, rate: float, **changes: Any) -> TrainingSettings:
+    def training(
+        self, share: float, rate: float, *, average: int = 1, validations: int = 4
+    ) -> TrainingSettings:
         """Return settings for training on.
 
         Args:
             share: updates over those of the run's own training.
             rate: highest learning rate over the run's own.
-            changes: other settings than the run's.
+            average: checkpoints whose mean is taken at the end.
+            validations: how often the state is kept, about.
         """
         own = self.recipe.training
         updates = max(1, round(own.updates * share))
-        values = {
-            "updates": updates,
-            "learning_rate": own.learning_rate * rate,
-            "warmup": max(1, updates // 20),
-            "schedule": "constant",
-            "cooldown": 1.0,
-            "validate_every": max(1, updates // 4),
-            "validation_sentences": 0,
-            "patience": 0,
-            "minutes": 0.0,
-            "average": 1,
-        }
-        return own.with_changes(**{**values, **changes})
+        return own.with_changes(
+            updates=updates,
+            learning_rate=own.learning_rate * rate,
+            warmup=max(1, updates // 20),
+            schedule="constant",
+            cooldown=1.0,
+            validate_every=max(1, updates // validations),
+            validation_sentences=0,
+            patience=0,
+            minutes=0.0,
+            average=average,
+        )
 
     def train(
         self,
@@ -102,7 +105,12 @@ class Task:
         translator: Translator,
         settings: TrainingSettings,
         about: Any = None,
-        **options: Any,
+        *,
+        companion: Companion | None = None,
+        measure: Measure | None = None,
+        teacher: Translator | None = None,
+        frozen: tuple[str, ...] = (),
+        keep_last: bool = False,
     ) -> TransformerTranslator:
         """Train a model on in a folder of its own, and tell the progress.
 
@@ -111,7 +119,7 @@ class Task:
             translator: stays as it is.
             settings: see `training`.
             about: what else the training depends on, as JSON can hold it.
-            options: see `Further`.
+            companion, measure, teacher, frozen, keep_last: see `Further`.
         """
 
         def report(figures: dict[str, float]) -> None:
@@ -126,7 +134,11 @@ class Task:
             seed=self.seed,
             inputs=fingerprint([self.corpus.train.fingerprint, about]),
             report=report,
-            **options,
+            companion=companion or Companion(),
+            measure=measure,
+            teacher=teacher,
+            frozen=frozen,
+            keep_last=keep_last,
         )
         return train_further(translator, further)[0]
 
