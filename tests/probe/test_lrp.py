@@ -278,9 +278,10 @@ def test_shares_by_hand():
     assert share_of_layer(relevance, layout).tolist() == [[0.75, -0.25, 0, 0]]
 
 
-def test_removed_heads_and_a_layer_without_any(vocabulary, pairs):
+@pytest.mark.parametrize("emptied", [("decoder", 0), ("encoder", 0), ("cross", 1)])
+def test_removed_heads_and_a_layer_without_any(vocabulary, pairs, emptied):
     translator = made(vocabulary, biases=0.3)
-    gone = [Head("decoder", 0, head) for head in range(3)] + [Head("cross", 1, 1)]
+    gone = [Head(*emptied, head) for head in range(3)] + [Head("cross", 0, 1)]
     smaller = translator.without(gone)
     batch = batch_of(smaller, pairs)
     found = token_relevance(smaller, batch)
