@@ -130,8 +130,8 @@ class StateStore:
             there = self.aligned[start:stop]
             sums[sentence] = self.states[layer, start:stop][there].sum(0, dtype=np.float32)
             counts[sentence] = there.sum()
-        means: NDArray[np.float32] = sums / np.maximum(counts, 1)[:, None]
-        return means
+        sums /= np.maximum(counts, 1)[:, None]
+        return sums
 
     @classmethod
     def open(cls, folder: Path, expected: Origin | None = None) -> StateStore:

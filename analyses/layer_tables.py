@@ -1,0 +1,172 @@
+"""The tables of the analysis `layers`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..probe.layers.control import majority, most_frequent_by_type
+from ..probe.layers.examples import Examples, Split
+from ..probe.layers.measures import intervals
+from ..probe.layers.survey import Finding
+from ..probe.layers.verdict import Verdict
+from .result import Column, Table
+
+if TYPE_CHECKING:
+    from .layers import Asked
+
+SHARE = "share, 0 to 1"
+PROBES = (
+    Column("side", "text", "encoder or decoder"),
+    Column("network", "text", "trained, or the same network with random weights"),
+    Column("model", "whole", "which trained model, 0 is the one shown first"),
+    Column("task", "text", "what the probe was asked"),
+    Column("family", "text", "syntax, semantics, morphology, sentence or translation"),
+    Column("layer", "whole", "0 is what enters the first layer, l what leaves the l-th"),
+    Column("accuracy", "number", "right predictions on test sentences", SHARE),
+    Column("accuracy_low", "number", "lower bound of the interval", SHARE),
+    Column("accuracy_high", "number", "upper bound of the interval", SHARE),
+    Column("macro_f1", "number", "mean F1 of the classes", SHARE),
+    Column("macro_f1_low", "number", "lower bound of the interval", SHARE),
+    Column("macro_f1_high", "number", "upper bound of the interval", SHARE),
+    Column("log_loss", "number", "mean -log2 p of the label", "bits"),
+    Column("log_loss_low", "number", "lower bound of the interval", "bits"),
+    Column("log_loss_high", "number", "upper bound of the interval", "bits"),
+    Column("control", "number", "accuracy of the control task, mean over draws", SHARE),
+    Column("selectivity", "number", "accuracy - control", SHARE),
+    Column("unseen", "number", "accuracy on word types that training lacks", SHARE),
+    Column("unseen_examples", "whole", "test examples of such types"),
+    Column("online", "number", "online code of the training labels", "bits"),
+    Column("uniform", "number", "uniform code of the training labels", "bits"),
+    Column("compression", "number", "uniform / online"),
+    Column("penalty", "number", "penalty that validation chose, against the sum of the losses"),
+    Column("at_edge", "truth", "whether it is the first or last that was offered"),
+    Column("gradient", "number", "largest absolute entry of the gradient of the fitted probe"),
+    Column("converged", "truth", "whether the gradient is within the tolerance"),
+)
+BASELINES = (
+    Column("side", "text", "encoder or decoder"),
+    Column("task", "text", "what the probe was asked"),
+    Column("family", "text", "syntax, semantics, morphology, sentence or translation"),
+    Column("classes", "whole", "labels"),
+    Column("train_examples", "whole", "training examples"),
+    Column("test_examples", "whole", "test examples"),
+    Column("dropped", "whole", "examples left out because training has their label only once"),
+    Column("majority", "number", "accuracy of the most frequent label", SHARE),
+    Column("by_type", "number", "accuracy of the most frequent label of the word type", SHARE),
+)
+VERDICT = (
+    Column("side", "text", "encoder or decoder"),
+    Column("answer", "text", "syntax lower, semantics lower, equivalent or undecided"),
+    Column("reason", "text", "why"),
+    Column("difference", "number", "mean centre of semantics - mean centre of syntax", "layers"),
+    Column("low", "number", "lower bound of the interval", "layers"),
+    Column("high", "number", "upper bound of the interval", "layers"),
+    Column("p", "number", "share of namings of the families with at least this difference"),
+    Column("smallest_p", "number", "the smallest p that so few tasks allow"),
+    Column("detectable", "number", "smallest difference that could be shown", "layers"),
+    Column("models", "whole", "trained models"),
+    Column("centres", "text", "centre of every task that has one, in layers"),
+)
+
+
+def probes_table(asked: Sequence[Asked], seed: int, resamples: int, n: str) -> Table:
+    """Return one row for each side, network, task and layer."""
+    records = []
+    for of_side in asked:
+        for kind, networks in (("trained", of_side.trained), ("random", of_side.random)):
+            for model, findings in enumerate(networks):
+                for it in findings:
+                    names = {"side": of_side.side, "network": kind, "model": model}
+                    family = of_side.families[it.task]
+                    records.append({**names, "family": family, **_row(it, seed, resamples)})
+    return Table.of(
+        "What a linear probe reads from every layer, beside its baselines.",
+        PROBES,
+        records,
+        n=n,
+        interval=f"95 % percentile bootstrap over test sentences, {resamples} resamples",
+    )
+
+
+def _row(found: Finding, seed: int, resamples: int) -> dict[str, Any]:
+    test, chosen, code = found.test, found.chosen, found.code
+    row: dict[str, Any] = {"task": found.task, "layer": found.layer, **test.values()}
+    # The same draws for every task and layer, so that intervals can be compared.
+    bounds = intervals(test.resampled(np.random.default_rng(seed), resamples))
+    for name, (low, high) in bounds.items():
+        row |= {f"{name}_low": low, f"{name}_high": high}
+    if found.control:
+        control = float(np.mean(found.control))
+        row |= {"control": control, "selectivity": test.accuracy - control}
+    if found.unseen is not None:
+        row["unseen_examples"] = int(found.unseen.sum())
+        if found.unseen.any():
+            row["unseen"] = test.where(found.unseen).accuracy
+    if code is not None:
+        row |= {"online": code.online, "uniform": code.uniform, "compression": code.compression}
+    return row | {
+        "penalty": chosen.penalty,
+        "at_edge": chosen.at_edge,
+        "gradient": chosen.solution.gradient,
+        "converged": chosen.solution.converged,
+    }
+
+
+def baselines_table(asked: Sequence[Asked], split: Split, n: str) -> Table:
+    """Return one row a side and task: what needs no states."""
+    records = [
+        {"side": it.side, "family": it.families[question.task], **_baseline(question, split)}
+        for it in asked
+        for question in it.questions
+    ]
+    caption = "What can be said without looking at any state."
+    return Table.of(caption, BASELINES, records, n=n)
+
+
+def _baseline(question: Examples, split: Split) -> dict[str, Any]:
+    gold = question.part(split, "test").labels
+    row: dict[str, Any] = {
+        "task": question.task,
+        "classes": len(question.classes),
+        "train_examples": len(question.part(split, "train")),
+        "test_examples": len(gold),
+        "dropped": question.dropped,
+        "majority": float((majority(question, split) == gold).mean()),
+    }
+    if question.has_types:
+        row["by_type"] = float((most_frequent_by_type(question, split) == gold).mean())
+    return row
+
+
+def verdict_table(verdicts: Mapping[str, Verdict], models: int, n: str) -> Table:
+    """Return one row a side."""
+    records = [
+        {
+            "side": side,
+            "answer": it.answer,
+            "reason": it.reason,
+            "difference": _number(it.difference),
+            "low": _number(it.interval[0]),
+            "high": _number(it.interval[1]),
+            "p": it.p,
+            "smallest_p": it.smallest_p,
+            "detectable": _number(it.detectable),
+            "models": models,
+            "centres": ", ".join(f"{name} {value:.2f}" for name, value in it.centres.items()),
+        }
+        for side, it in verdicts.items()
+    ]
+    return Table.of(
+        "Whether lower layers lean to syntax and upper ones to semantics.",
+        VERDICT,
+        records,
+        n=n,
+        interval="95 %, hierarchical bootstrap over models, test sentences and tasks",
+    )
+
+
+def _number(value: float) -> float | None:
+    return value if np.isfinite(value) else None

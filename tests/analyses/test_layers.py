@@ -1,0 +1,126 @@
+"""The layers of a tiny network, from the built-in corpus and from a treebank."""
+
+import pytest
+import torch
+
+from headcount.analyses.layers import LayersSettings, layers, miniature_text, treebank_text
+from headcount.analyses.result import Result
+from headcount.models.data.corpora import CorpusSettings
+from headcount.models.data.vocabulary import Vocabulary
+from headcount.models.errors import DataError, UsageError
+from headcount.models.network import Network, NetworkSettings
+from headcount.models.transformer import TransformerTranslator
+from headcount.probe.annotations import Treebank
+from headcount.probe.layers.store import capture
+from headcount.probe.layers.survey import Group, SurveySettings, groups_of, survey
+from headcount.probe.layers.tasks import Words, examples_of, task
+
+CORPUS = CorpusSettings(sentences=80)
+QUICK = SurveySettings(penalties=(10.0, 100.0), controls=1, tolerance=1e-2)
+SETTINGS = LayersSettings(
+    tasks=("upos", "relation", "animacy", "main_tense"),
+    sentences=80,
+    decoder_tasks=("upos",),
+    survey=QUICK,
+    resamples=20,
+)
+
+
+@pytest.fixture(scope="module")
+def text():
+    return miniature_text(CORPUS, SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def models(text):
+    vocabulary = Vocabulary.train([*text.plain.source, *text.plain.target], "word", 400)
+    shape = NetworkSettings(
+        width=6, feed_forward_width=6, encoder_layers=2, decoder_layers=1, heads=2
+    )
+    made = []
+    for seed in range(2):
+        network = Network(shape, shape.full_layout(), len(vocabulary), len(vocabulary))
+        network.initialise(torch.Generator().manual_seed(seed)).requires_grad_(False).eval()
+        made.append(TransformerTranslator(network, vocabulary, vocabulary))
+    return made
+
+
+@pytest.fixture(scope="module")
+def result(models, text, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("states")
+    return layers(models[0], text, SETTINGS, 0, folder=folder, others=models[1:])
+
+
+def test_every_task_is_asked_of_every_layer_of_every_network(result):
+    rows = result.tables["probes"].rows
+    encoder = rows[rows["side"] == "encoder"]
+    assert len(encoder) == 4 * 3 * 3  # tasks, layers, two trained and a random network
+    decoder = set(rows[rows["side"] == "decoder"]["task"])
+    assert {"upos", "upos of the next word", "upos of the aligned source word"} <= decoder
+    assert rows["converged"].all()
+    assert rows["accuracy"].between(rows["accuracy_low"], rows["accuracy_high"]).all()
+    words = rows[rows["task"] != "main_tense"]
+    assert (words["selectivity"] - (words["accuracy"] - words["control"])).abs().max() < 1e-12
+    assert rows[rows["task"] == "main_tense"]["control"].isna().all()
+
+
+def test_the_baselines_are_those_of_the_labels(result, text):
+    rows = result.tables["baselines"].rows.set_index(["side", "task"])
+    upos = rows.loc[("encoder", "upos")]
+    assert 0.1 < upos["majority"] < upos["by_type"] <= 1
+    test = [s for s, part in zip(text.source, text.split.part, strict=True) if part == 2]
+    assert upos["test_examples"] <= sum(map(len, test))
+
+
+def test_few_tasks_give_no_verdict_and_the_result_survives_its_folder(result, tmp_path):
+    verdict = result.tables["verdict"].rows
+    assert set(verdict["answer"]) == {"undecided"}
+    result.save(tmp_path)
+    again = Result.load(tmp_path)
+    assert again.tables["probes"].rows.equals(result.tables["probes"].rows)
+
+
+def test_the_same_seed_gives_the_same_table(models, text, tmp_path, result):
+    settings = SETTINGS.with_changes(sides=("encoder",), tasks=("upos",))
+    one, two = (
+        layers(models[0], text, settings, 3, folder=tmp_path / name).tables["probes"].rows
+        for name in "ab"
+    )
+    assert one.equals(two)
+
+
+def test_a_treebank_is_split_and_probed_on_the_encoder_alone(models, text, tmp_path):
+    whole = treebank_text(Treebank("made", tuple(text.source)), seed=0)
+    settings = SETTINGS.with_changes(tasks=("upos",))
+    rows = layers(models[0], whole, settings, 0, folder=tmp_path).tables["probes"].rows
+    assert set(rows["side"]) == {"encoder"}
+    with pytest.raises(DataError, match="three parts"):
+        treebank_text(Treebank("made", tuple(text.source[:2])), seed=0)
+    with pytest.raises(DataError, match="annotation that it needs"):
+        missing = SETTINGS.with_changes(tasks=("xpos",))
+        layers(models[0], whole, missing, 0, folder=tmp_path)
+
+
+def test_a_corpus_without_gold_and_an_unknown_task_are_refused():
+    with pytest.raises(UsageError, match="--treebank"):
+        miniature_text(CorpusSettings(name="multi30k"), SETTINGS)
+    with pytest.raises(UsageError, match="did you mean 'upos'"):
+        LayersSettings(tasks=("upo",)).members()
+
+
+def test_tasks_fitted_together_find_what_each_finds_alone(models, text, tmp_path):
+    plain, spans = text.plain, [it.spans for it in text.source]
+    store = capture(models[0], plain.source, plain.target, spans, "encoder", tmp_path)
+    words = Words.of(store, text.source)
+    names = ("upos", "depth", "animacy", "entity")
+    asked = [examples_of(task[name], text.source, words).learnable(text.split) for name in names]
+    groups = groups_of(asked)
+    assert sum(len(group.tasks) for group in groups) == 4 and len(groups) > 1
+    exact = QUICK.model_copy(update={"tolerance": 1e-5, "codes": False})
+    together = survey(store, asked[:2], text.split, exact, 0)
+    alone = survey(store, asked[1:2], text.split, exact, 0)
+    for one, other in zip([it for it in together if it.task == "depth"], alone, strict=True):
+        assert one.test.log_loss == pytest.approx(other.test.log_loss, abs=1e-3)
+        assert one.control == pytest.approx(other.control, abs=0.02)
+    group = Group.of(asked[:2])
+    assert (group.spread(1, asked[1].labels)[group.places[1]] == asked[1].labels).all()
