@@ -171,7 +171,7 @@ def _new_folder(folder: Path) -> Iterator[Path]:
 
 def _show(result: Result, folder: Path, as_json: bool) -> None:
     """Say what was reached, why the search stopped, and what it costs on test text."""
-    tables = {name: result.tables[name] for name in ("answer", "outcome", "tried", "kept")}
+    tables = {name: result.tables[name] for name in ("answer", "outcome", "cost", "tried", "kept")}
     if as_json:
         rows = {
             name: table.rows.astype(object).where(table.rows.notna(), None).to_dict("records")
@@ -191,6 +191,11 @@ def _show(result: Result, folder: Path, as_json: bool) -> None:
             f"BLEU {row['bleu']:.1f} [{row['bleu_low']:.1f}, {row['bleu_high']:.1f}]  "
             f"loss {loss:.2f} [{bounds[0]:.2f}, {bounds[1]:.2f}]  "
             f"chrF {row['chrf']:.1f}  NLL {row['nll']:.3f}"
+        )
+    for row in tables["cost"].rows.tail(-1).to_dict("records"):
+        click.echo(
+            f"  {row['model']:12} {row['attention_left']:.0%} of the multiplications of attention, "
+            f"{row['forward_left']:.0%} of all; weights {row['weights'] / 1e6:.1f} MB"
         )
     click.echo(f"the model is in {folder}")
 

@@ -10,7 +10,9 @@ import numpy as np
 from ...models.data.parallel_text import ParallelText
 from ...models.gates import SITES
 from ...models.quality import paired, quality
+from ...models.transformer import TransformerTranslator
 from ...models.translator import Translator
+from ..bench.flops import forward_cost, stage_costs
 from ..points import Measured, measure
 from ..proof import PROOF
 from ..result import Column, Table
@@ -53,6 +55,15 @@ KEPT = (
     Column("head", "whole", "original id of the head in its layer, 0-based"),
     Column("kept", "truth", "whether the smaller model has the head"),
     Column("step", "whole", "1 = would go first; empty for a head that may not go"),
+)
+COST = (
+    Column("model", "text", "whole, smaller, or the same shape from scratch"),
+    Column("parameters", "whole", "parameters"),
+    Column("weights", "whole", "size of the weights, in memory and on disk", "bytes"),
+    Column("attention", "number", "attention sublayers of a forward", "multiplications a token"),
+    Column("forward", "number", "a whole teacher-forced forward", "multiplications a token"),
+    Column("attention_left", "number", "attention over the whole model's", "share"),
+    Column("forward_left", "number", "forward over the whole model's", "share"),
 )
 GATES = (
     Column("update", "whole", "updates of the training that chose"),
@@ -106,6 +117,7 @@ def smaller_tables(
     return {
         "answer": Table.of("What was reached.", ANSWER, said),
         "outcome": Table.of("The models on test text.", OUTCOME, outcome, n=n, interval=how),
+        "cost": Table.of("What the models need.", COST, _cost(models, test), n=n),
         "tried": Table.of("Models on the way.", TRIED, tried, n=n_valid, interval=how),
         "kept": Table.of("Every head of the whole model.", KEPT, _kept(trial)),
         "gates": Table.of("How the choice came about.", GATES, gates),
@@ -157,6 +169,34 @@ def _outcome_record(
         "nll": measured.nll,
         "seconds": measured.seconds,
     }
+
+
+def _cost(models: Mapping[str, Translator], test: ParallelText) -> list[Record]:
+    """Return the rows of `COST`, counted on the test text; none for foreign models."""
+    rows: list[Record] = []
+    for name, model in models.items():
+        if not isinstance(model, TransformerTranslator):
+            continue
+        settings, layout = model.network.settings, model.layout
+        vocabulary = model.network.output_table.shape[0]
+        attention = forward = tokens = 0
+        for batch in model.batches(test.source, test.target):
+            stages = stage_costs(settings, layout, batch)
+            attention += sum(it.memory + it.mixing + it.output for it in stages)
+            forward += forward_cost(settings, layout, vocabulary, batch)
+            tokens += int(batch.labels.real.sum())
+        weights = list(model.network.parameters())
+        row: Record = {
+            "model": name,
+            "parameters": sum(it.numel() for it in weights),
+            "weights": sum(it.numel() * it.element_size() for it in weights),
+            "attention": attention / tokens,
+            "forward": forward / tokens,
+        }
+        first = rows[0] if rows else row
+        shares = {f"{key}_left": row[key] / first[key] for key in ("attention", "forward")}
+        rows.append(row | shares)
+    return rows
 
 
 def _tried_record(trial: Trial) -> Record:

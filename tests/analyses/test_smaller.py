@@ -149,6 +149,19 @@ def test_a_number_or_a_share_is_reached_exactly(make, goal, left):
     assert list(kept.sort_values("step")["kept"]) == [False] * (18 - left) + [True] * left
 
 
+def test_what_the_models_need_by_hand(make, planted):
+    """A third of the heads at every attention leaves a third of every product of attention."""
+    kept = {(head.site, head.layer): head for head in planted.layout}
+    removed = tuple(head for head in planted.layout if head not in kept.values())
+    _, _, result = make({}, plan=PruningPlan(planted.fingerprint, "hand", removed))
+    cost = result.tables["cost"].rows.set_index("model")
+    assert cost.loc["smaller", "attention_left"] == pytest.approx(1 / 3)
+    assert cost.loc["whole", "forward_left"] == 1
+    assert cost.loc["smaller", "weights"] == 4 * cost.loc["smaller", "parameters"]
+    spared = cost.loc["whole", "attention"] - cost.loc["smaller", "attention"]
+    assert cost.loc["whole", "forward"] - cost.loc["smaller", "forward"] == pytest.approx(spared)
+
+
 def test_the_proof_of_the_cut_is_in_the_result(make):
     _, _, result = make({"heads": 6})
     [row] = result.tables["proof"].rows.to_dict("records")
