@@ -103,11 +103,10 @@ def command(
     from ..analyses.pipeline import Pipeline, open_run
     from ..analyses.reliability import reliability
     from ..models.devices import resolve_device
-    from ..models.translator import SearchSettings
     from .progress import ProgressBar
 
     given: dict[str, Any] = {"split": split, "sentences": sentences, "greedy": greedy}
-    given |= {"curve_sentences": curve_sentences, "search": SearchSettings() if bleu else None}
+    given |= {"curve_sentences": curve_sentences, "bleu": bleu or None}
     changes = {name: value for name, value in given.items() if value is not None}
     with ProgressBar() as progress:
         found = resolve_device(device)

@@ -109,7 +109,7 @@ def reliability(
         model=translator.fingerprint,
         data={key: text.fingerprint for key, text in read.items() if len(text)},
         device=translator.device,
-        signatures={"bleu": signature("bleu", unread.target)} if len(unread) else {},
+        signatures=_signatures(settings, unread),
     )
     remarks = _remarks(settings, translator, data, unread, domain)
     return Result("reliability", tables, settings.model_dump(mode="json"), origin, remarks)
@@ -126,6 +126,11 @@ def _scored(
     """Return what every metric says of a model on a text, those that can in one walk over it."""
     measured = measure(members, translator, data, seed, progress)
     return {name: it.scores for name, it in measured.items()}
+
+
+def _signatures(settings: ReliabilitySettings, unread: ParallelText) -> dict[str, str]:
+    """Return the signature of BLEU where it was measured."""
+    return {"bleu": signature("bleu", unread.target)} if settings.bleu and len(unread) else {}
 
 
 def texts_of(corpus: Corpus, settings: ReliabilitySettings) -> tuple[ParallelText, ParallelText]:
@@ -170,9 +175,8 @@ def _curves(
     """Measure the curve of every order."""
     counts = head_counts(len(translator.layout), settings.shares)
     points = [Point(order, count) for order in orders for count in counts]
-    measured = measure_points(
-        translator, points, data, settings.search, folder, settings.jobs, progress
-    )
+    search = settings.search if settings.bleu else None
+    measured = measure_points(translator, points, data, search, folder, settings.jobs, progress)
     return curve_tables(points, measured, data, settings.resamples, seed)
 
 

@@ -31,7 +31,8 @@ class ReliabilitySettings(Settings):
         curve_sentences: so many other validation sentences measure the removal curves.
         shares: of all heads, how many are left at each point of a curve.
         draws: random orders.
-        search: how the smaller models translate; None leaves BLEU out.
+        bleu: whether the smaller models of the curves translate as well.
+        search: how they do.
         greedy: whether to make the greedy order; None makes it for at most `greedy_heads`.
         greedy_heads: the largest model whose greedy order is made without being asked.
         greedy_sentences: the first so many of `sentences` make it.
@@ -52,7 +53,8 @@ class ReliabilitySettings(Settings):
     curve_sentences: int = Field(default=100, ge=0)
     shares: tuple[float, ...] = (1, 7 / 8, 3 / 4, 5 / 8, 1 / 2, 3 / 8, 1 / 4, 1 / 8, 0)
     draws: int = Field(default=5, ge=1)
-    search: SearchSettings | None = SearchSettings(beam=1)
+    bleu: bool = True
+    search: SearchSettings = SearchSettings(beam=1)
     greedy: bool | None = None
     greedy_heads: int = 24
     greedy_sentences: int = Field(default=50, ge=1)
@@ -88,7 +90,7 @@ LIGHT = ReliabilitySettings(
     curve_sentences=50,
     shares=(1, 3 / 4, 1 / 2, 1 / 4, 1 / 8, 0),
     draws=3,
-    search=None,
+    bleu=False,
     random_networks=1,
     random_sentences=50,
 )

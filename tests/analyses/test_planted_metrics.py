@@ -12,12 +12,20 @@ from headcount.probe.confidence import Confidence
 from headcount.probe.importance import HeadScores, Proof, metric
 from headcount.probe.leave_one_out import LeaveOneOut
 
-TEXT = planted_text("some", seed=2, sentences=16)
+TEXT = planted_text("some", seed=2, sentences=8)
 CHEAP = ("confidence", "gradient", "leave_one_out", "random")
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("name", [name for name in metric if name != "random"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        # KernelShap fits a regression for every sentence.
+        pytest.param(name, marks=[pytest.mark.slow] if name == "kernel_shap" else [])
+        for name in metric
+        if name != "random"
+    ],
+)
 def test_every_metric_ranks_the_carrier_first(name, dtype):
     scores = metric[name]().scores(
         planted_translator(dtype=dtype), TEXT, torch.Generator().manual_seed(1)
@@ -81,5 +89,5 @@ def test_the_doctor_fails_for_a_metric_that_does_not_find_the_carrier(monkeypatc
     shown = capsys.readouterr()
     found = json.loads(shown.out)
     assert not found["passes"]
-    assert [row["metric"] for row in found["planted"]] == list(CHEAP)
+    assert {row["metric"] for row in found["planted"]} == set(CHEAP)
     assert shown.err.startswith("error: gradient gives the carrier rank ")

@@ -1,13 +1,16 @@
 """The reliability analysis on the planted network, where the right answers are known."""
 
+import tomllib
+
 import numpy as np
 import pytest
 import torch
 from made_translators import CARRIER, COPIER
 
-from headcount.analyses.reliability import Other, ReliabilitySettings, reliability
+from headcount.analyses.reliability import LIGHT, Other, ReliabilitySettings, reliability
 from headcount.analyses.reliability.curves import greedy_order
 from headcount.analyses.result import Result
+from headcount.analyses.toml_text import toml_text
 from headcount.models.data.parallel_text import Corpus
 from headcount.models.errors import UsageError
 from headcount.models.planted import planted_text
@@ -142,9 +145,10 @@ def test_one_sentence_is_answered_without_intervals_and_curves(planted):
 
 
 def test_greedy_is_left_out_for_many_heads_and_bleu_on_request(planted, copying):
-    settings = SETTINGS.with_changes(search=None, greedy_heads=10)
+    settings = SETTINGS.with_changes(bleu=False, greedy_heads=10)
     result = reliability(planted, copying, settings, 0)
     assert set(result.tables["areas"].rows["measure"]) == {"nll"}
+    assert result.provenance.signatures == {}
     assert "greedy" not in set(result.tables["areas"].rows["order"])
     assert any("--greedy" in remark for remark in result.remarks)
 
@@ -159,3 +163,10 @@ def test_the_result_survives_saving(result, tmp_path):
 def test_a_wrong_metric_is_named(planted, copying):
     with pytest.raises(UsageError, match="did you mean 'gradient'"):
         reliability(planted, copying, ReliabilitySettings(metrics=("gradent",)), 0)
+
+
+def test_the_settings_survive_the_file_of_a_run():
+    for settings in (LIGHT, SETTINGS):
+        text = toml_text({"reliability": settings.model_dump(mode="json")})
+        again = tomllib.loads(text)["reliability"]
+        assert ReliabilitySettings.from_dict(again) == settings
