@@ -36,11 +36,20 @@ from ..models.transformer import TransformerTranslator
 from ..models.translator import Translator
 from ..probe.annotations import AlignedPair, AnnotatedSentence, Treebank, aligned_text
 from ..probe.layers.examples import PARTS, Examples, Split
+from ..probe.layers.mixing import MixFinding, mixes_of
 from ..probe.layers.store import SIDES, StateStore, StoreSettings, capture
+from ..probe.layers.structural import StructuralSettings
 from ..probe.layers.survey import Finding, SurveySettings, survey
 from ..probe.layers.tasks import ProbeTask, Words, aligned_examples, examples_of, task
 from ..probe.layers.verdict import FAMILIES, TaskCurves, Verdict, verdict
 from .analysis import Progress, analysis, silent
+from .layer_shapes import (
+    Parsed,
+    likeness_table,
+    mix_tables,
+    structure_rows,
+    structure_table,
+)
 from .layer_tables import baselines_table, probes_table, verdict_table
 from .provenance import Stopwatch, provenance
 from .result import Result
@@ -56,6 +65,10 @@ class LayersSettings(Settings):
         sides: `encoder`, `decoder` or both; the decoder needs sentence pairs.
         sentences: training sentences of the built-in corpus that the probes learn from.
         decoder_tasks: word tasks that the decoder is asked for the next and the aligned word.
+        mixes: tasks for which layers are mixed.
+        mix_examples: training examples of every mix, at most.
+        structure: training of the structural probes.
+        structure_sentences: sentences of each part for them, at most; 0 leaves them out.
         store: how states are kept.
         survey: effort of each probe.
         resamples: bootstrap resamples of the test sentences.
@@ -65,6 +78,10 @@ class LayersSettings(Settings):
     sides: tuple[Side, ...] = ("encoder", "decoder")
     sentences: int = 2000
     decoder_tasks: tuple[str, ...] = ("upos", "supersense")
+    mixes: tuple[str, ...] = ("upos", "relation", "supersense", "role")
+    mix_examples: int = 5000
+    structure: StructuralSettings = StructuralSettings()
+    structure_sentences: int = 400
     store: StoreSettings = StoreSettings()
     survey: SurveySettings = SurveySettings()
     resamples: int = 1000
@@ -139,8 +156,7 @@ class Asked:
         questions: examples of every task, by its full name.
         families: of every question.
         trained, random: findings of the trained networks and of one with random weights.
-        layers: how many, the embedding included.
-        unaligned: words without a vector.
+        store: the states of the first network.
     """
 
     side: str
@@ -148,8 +164,7 @@ class Asked:
     families: dict[str, str]
     trained: list[list[Finding]]
     random: list[list[Finding]]
-    layers: int
-    unaligned: int
+    store: StateStore
 
 
 @analysis("layers")
@@ -182,8 +197,8 @@ def layers(
     for side in sides:
         found = _ask(translator, others, text, side, settings, seed, progress, folder, remarks)
         asked.append(found)
-        if found.unaligned:
-            remarks.append(f"{found.unaligned} words of the {side} side have no piece.")
+        if found.store.unaligned:
+            remarks.append(f"{found.store.unaligned} words of the {side} side have no piece.")
     n = ", ".join(
         f"{int((text.split.part == index).sum())} {part}" for index, part in enumerate(PARTS)
     )
@@ -194,6 +209,17 @@ def layers(
     tables["verdict"] = verdict_table(
         {side: it for side, it in answers.items() if it is not None}, 1 + len(others), n
     )
+    parsed = [Parsed(it.side, it.store, _sentences(text, it.side), text.split) for it in asked]
+    tables |= mix_tables(_mixes(asked, text.split, settings, seed), settings.resamples, n)
+    structures = [
+        row
+        for it in parsed
+        for row in structure_rows(
+            it, settings.structure, settings.structure_sentences, settings.resamples, seed
+        )
+    ]
+    tables["structure"] = structure_table(structures, settings.resamples, n)
+    tables["likeness"] = likeness_table(parsed, n)
     origin = provenance(
         stopwatch,
         seed=seed,
@@ -202,6 +228,33 @@ def layers(
         device=translator.device,
     )
     return Result("layers", tables, settings.model_dump(mode="json"), origin, tuple(remarks))
+
+
+def _mixes(
+    asked: Sequence[Asked], split: Split, settings: LayersSettings, seed: int
+) -> list[tuple[str, MixFinding]]:
+    """Mix the layers of the first model for the chosen tasks that there are."""
+    found = []
+    for it in asked:
+        penalties = {
+            finding.task: finding.chosen.penalty
+            for finding in it.trained[0]
+            if finding.layer == it.store.layers - 1
+        }
+        for question in it.questions:
+            if question.task in settings.mixes:
+                mix = mixes_of(
+                    it.store,
+                    question,
+                    split,
+                    penalties[question.task],
+                    examples=settings.mix_examples,
+                    resamples=settings.resamples,
+                    memory=settings.survey.memory,
+                    seed=seed,
+                )
+                found.append((it.side, mix))
+    return found
 
 
 def _ask(
@@ -225,7 +278,7 @@ def _ask(
     findings: dict[str, list[list[Finding]]] = {"trained": [], "random": []}
     questions: list[Examples] = []
     families: dict[str, str] = {}
-    store: StateStore | None = None
+    stores: list[StateStore] = []
     for done, (kind, network) in enumerate(networks):
         progress(f"layers: {side}, {kind}", done, len(networks))
         sentences = _sentences(text, side)
@@ -241,12 +294,12 @@ def _ask(
         )
         if not questions:
             questions, families = _questions(text, side, store, settings, remarks)
+        stores.append(store)
         found = survey(store, questions, text.split, settings.survey, seed)
         findings[kind].append(found)
     progress(f"layers: {side}", len(networks), len(networks))
-    assert store is not None
     trained, random = findings["trained"], findings["random"]
-    return Asked(side, questions, families, trained, random, store.layers, store.unaligned)
+    return Asked(side, questions, families, trained, random, stores[0])
 
 
 def _sentences(text: ProbedText, side: str) -> Sequence[AnnotatedSentence]:

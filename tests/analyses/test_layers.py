@@ -12,6 +12,7 @@ from headcount.models.network import Network, NetworkSettings
 from headcount.models.transformer import TransformerTranslator
 from headcount.probe.annotations import Treebank
 from headcount.probe.layers.store import capture
+from headcount.probe.layers.structural import StructuralSettings
 from headcount.probe.layers.survey import Group, SurveySettings, groups_of, survey
 from headcount.probe.layers.tasks import Words, examples_of, task
 
@@ -21,6 +22,10 @@ SETTINGS = LayersSettings(
     tasks=("upos", "relation", "animacy", "main_tense"),
     sentences=80,
     decoder_tasks=("upos",),
+    mixes=("upos",),
+    mix_examples=150,
+    structure=StructuralSettings(rank=3, epochs=1),
+    structure_sentences=8,
     survey=QUICK,
     resamples=20,
 )
@@ -78,6 +83,22 @@ def test_few_tasks_give_no_verdict_and_the_result_survives_its_folder(result, tm
     result.save(tmp_path)
     again = Result.load(tmp_path)
     assert again.tables["probes"].rows.equals(result.tables["probes"].rows)
+
+
+def test_mixes_trees_and_likeness_are_shown_for_every_layer(result):
+    tables = {name: table.rows for name, table in result.tables.items()}
+    assert tables["mixes"]["task"].tolist() == ["upos", "upos"]
+    shares = tables["shares"][tables["shares"]["side"] == "encoder"]
+    assert shares["share"].sum() == pytest.approx(1) and len(shares) == 3
+    mix = tables["mixes"].iloc[0]
+    assert mix["centre"] == pytest.approx((shares["layer"] * shares["share"]).sum())
+    refused = mix["gain_low"] <= 0 <= mix["gain_high"]
+    assert (mix["expected"] is None or mix["expected"] != mix["expected"]) == refused
+    trees = tables["structure"]
+    assert len(trees) == 2 * (3 + 2)
+    assert trees["accuracy"].between(0, 1).all()
+    same = tables["likeness"][tables["likeness"]["layer"] == tables["likeness"]["other"]]
+    assert same["cka"].tolist() == pytest.approx([1] * 5)
 
 
 def test_the_same_seed_gives_the_same_table(models, text, tmp_path, result):
