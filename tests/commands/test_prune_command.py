@@ -7,7 +7,10 @@ import sys
 import pytest
 
 from headcount import cli
+from headcount.analyses.presets import run_settings
+from headcount.analyses.pruning.way import way
 from headcount.analyses.result import Result
+from headcount.analyses.run_folder import RunFolder
 from headcount.models.pruning.plan import PruningPlan
 from headcount.models.transformer import TransformerTranslator
 
@@ -146,11 +149,18 @@ def test_ways_are_compared(finished, capsys, tmp_path):
 
 
 def test_a_run_without_a_trained_model_is_refused(tmp_path, capsys):
-    (tmp_path / "run.json").write_text("{}")
+    RunFolder.create(tmp_path / "begun", run_settings("nano", where="test").model_dump(mode="json"))
     before = files_of(tmp_path)
-    assert prune(tmp_path, "--heads", "3") == 1
-    assert capsys.readouterr().err.startswith("error: ")
+    assert prune(tmp_path / "begun", "--heads", "3") == 1
+    assert "has no trained model yet" in capsys.readouterr().err
+    assert prune(tmp_path / "missing", "--heads", "3") == 1
     assert files_of(tmp_path) == before
+
+
+def test_the_help_names_every_way(capsys):
+    assert cli.run(["prune", "--help"]) == 0
+    said = capsys.readouterr().out
+    assert [name for name in way if name not in said] == []
 
 
 def test_an_interrupted_search_goes_on_where_it_was(finished, tmp_path, monkeypatch):
