@@ -13,10 +13,12 @@ matters is a question for the head gates.
 """
 
 from .aligning import AlignmentObserver, AlignmentQuality, AlignmentScores
+from .answers import ArcScores, Choice
 from .positional import OffsetObserver, OffsetProfile
 from .questions import Arc
 from .sinks import KINDS, SinkMass, SinkObserver
-from .syntactic import ArcObserver, ArcScores, Choice
+from .semantic import semantic_questions
+from .syntactic import ArcObserver
 from .walk import Observer, RoleView, Side, joined, walk
 
 __all__ = [
@@ -36,5 +38,6 @@ __all__ = [
     "RoleView",
     "Side",
     "joined",
+    "semantic_questions",
     "walk",
 ]

@@ -12,7 +12,7 @@ tells apart (`de` and `le` of `du`) and arcs of words without pieces cannot be s
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from ..annotations.pieces import NO_UNIT, WordPieces
 from ..annotations.sentence import ROOT, AnnotatedSentence
@@ -33,6 +33,16 @@ class Question(NamedTuple):
     arc: Arc
     query: int
     partners: frozenset[int]
+
+
+class Ask(Protocol):
+    """What asks questions of a sentence; see `questions`."""
+
+    def __call__(
+        self, sentence: AnnotatedSentence, pieces: WordPieces, *, causal: bool
+    ) -> tuple[list[Question], int]:
+        """Return the questions, and how many cannot be seen."""
+        ...
 
 
 def questions(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import torch
@@ -78,12 +78,16 @@ class RoleView:
         batch: sentence pairs on the model's device.
         attention: softmax weights of every attention  # each [batch, head, query, key]
         source, target: the whole corpus; `batch.indices` says which sentences are here.
+        context: heads' outputs, where an observer wants them
+            # each [batch, query, head, head_width]
     """
 
     batch: Batch
     attention: dict[Attention, Tensor]
     source: Side
     target: Side
+    context: dict[Attention, Tensor] = field(default_factory=dict)
+    _pooled: dict[tuple[Attention, bool], Tensor] = field(default_factory=dict)
 
     def tokens(self, name: Attention) -> tuple[Tokens, Tokens]:
         """Return the tokens that query and that are looked at."""
@@ -99,12 +103,14 @@ class RoleView:
             said: whether a target word asks from where it is SAID, one position before the
                 one where it is read; needs a target that queries.
         """
-        queries = "source" if name.site == "encoder" else "said" if said else "target"
-        keys = "target" if name.site == "decoder" else "source"
-        weights = self.attention[name]
-        return attention_over_words(
-            weights, self._queries[queries].to(weights), self._keys[keys].to(weights)
-        )
+        if (name, said) not in self._pooled:  # several observers ask for the same
+            queries = "source" if name.site == "encoder" else "said" if said else "target"
+            keys = "target" if name.site == "decoder" else "source"
+            weights = self.attention[name]
+            self._pooled[name, said] = attention_over_words(
+                weights, self._queries[queries].to(weights), self._keys[keys].to(weights)
+            )
+        return self._pooled[name, said]
 
     @cached_property
     def _queries(self) -> dict[str, Tensor]:
@@ -131,6 +137,9 @@ class RoleView:
 class Observer(ABC):
     """Something that is counted while the corpus goes by."""
 
+    wants_context: bool = False
+    """Whether it reads the heads' outputs too."""
+
     @abstractmethod
     def observe(self, view: RoleView) -> None:
         """Count what one batch shows; keep nothing that grows with its tokens."""
@@ -153,9 +162,10 @@ def walk(
     """
     source, target = sides
     texts = [[sentence.text for sentence in side.sentences] for side in sides]
+    context = any(observer.wants_context for observer in observers)
     for batch in translator.batches(texts[0], texts[1], tokens=tokens):
         with torch.no_grad():
-            attention = translator.capture(batch, attention=True).attention
-            view = RoleView(batch, attention, source, target)
+            seen = translator.capture(batch, attention=True, context=context)
+            view = RoleView(batch, seen.attention, source, target, seen.context)
             for observer in observers:
                 observer.observe(view)

@@ -15,7 +15,7 @@ from headcount.probe.annotations.pieces import word_pieces
 from headcount.probe.annotations.sentence import AnnotatedSentence, words_of
 from headcount.probe.roles import Arc, ArcObserver, OffsetObserver, joined, walk
 from headcount.probe.roles.questions import questions
-from headcount.probe.roles.syntactic import ArcScores
+from headcount.probe.roles.answers import ArcScores
 
 PAD, BOS, EOS, WORD = 0, 2, 3, 4
 ENCODER, DECODER, CROSS = Attention("encoder", 0), Attention("decoder", 0), Attention("cross", 0)
@@ -38,7 +38,7 @@ class Shown:
         sides = [Tokens.padded(rows, PAD, {BOS, EOS}) for rows in (read, said, labels)]
         yield Batch(*sides, torch.arange(len(source)))
 
-    def capture(self, batch: Batch, *, attention: bool) -> Capture:
+    def capture(self, batch: Batch, *, attention: bool, context: bool = False) -> Capture:
         return Capture(torch.zeros(0), attention=self.attention)
 
 
