@@ -179,7 +179,7 @@ def curves_chart(
         Chart(
             title="NLL against heads left, by removal order; the table below has the areas",
             x=Axis("heads left", end_ticks=True),
-            y=Axis("nats a token", include=(0,)),
+            y=Axis("nats a token"),
             lines=lines,
             band=band,
         ),
@@ -248,14 +248,15 @@ def seeds_sheet(findings: Findings, broken: Mapping[str, str]) -> Sheet | None:
         cells = [
             pair,
             number(heads["spearman"]),
+            number(heads["chance"]),
             number(layers["spearman"]),
             number(ranked["spearman"]),
             number(ranked["chance"]),
             number(shape["distance"]) if shape else NOT_DEFINED,
         ]
         lines.append((name, cells))
-    columns = ["Metric", "Models", "ρ by number of the head", "ρ of sublayers"]
-    columns += ["ρ of ranked heads", "by chance", "Distance of curves"]
+    columns = ["Metric", "Models", "ρ by number", "numbers shuffled", "ρ of sublayers"]
+    columns += ["ρ of ranked heads", "heads shuffled", "Distance of curves"]
     return by_metric("Stability over training seeds", columns, lines, broken, frozenset({0, 1}))
 
 

@@ -118,7 +118,7 @@ def _cosines(rows: Array | NDArray[np.float32]) -> Array:
 
 def between(one: Array, other: Array) -> tuple[Array, Array]:
     """Return tau-b and rho of matching rows [..., head]  # two of [...]."""
-    pair = np.stack([one, other], axis=-2)  # [..., 2, head]
+    pair = np.stack(np.broadcast_arrays(one, other), axis=-2)  # [..., 2, head]
     return kendall(pair)[..., 0, 1], spearman(pair)[..., 0, 1]
 
 

@@ -7,8 +7,10 @@
   is the smallest n from which on the order is stable. A metric that reads no text, such as
   a norm of weights, is the same on all sentences and is not asked these two.
 - `seeds`: models trained alike from different seeds. Head 3 of one has nothing to do with
-  head 3 of the other but the number, so the correlation by head says little and should be
-  about zero; it is given because it is asked for. Two comparisons do not depend on how the
+  head 3 of the other but the number. The correlation by head is above zero all the same,
+  because heads of one sublayer resemble each other; what chance gives when the numbers are
+  shuffled within the sublayers stands beside it, and only what exceeds that would speak of
+  the heads themselves. Two comparisons do not depend on how the
   heads of a sublayer are numbered: the mean importance of each SUBLAYER, and the heads of
   each sublayer in order of importance (RANKED), largest with largest. The second is above
   zero for any two models, because both rows descend; what chance gives is the mean over
@@ -50,7 +52,9 @@ STABILITY = (
     Column("spearman_low", "number", "2.5 percentile of the draws"),
     Column("spearman_high", "number", "97.5 percentile of the draws"),
     Column("spearman_brown", "number", "2 rho / (1 + rho), for halves"),
-    Column("chance", "number", "mean rho with shuffled heads, for ranked heads"),
+    Column(
+        "chance", "number", "mean rho with shuffled heads, for seeds"
+    ),
     Column("distance", "number", "largest distance of the curves of shares, for shape"),
 )
 _SHUFFLES = 200
@@ -125,6 +129,8 @@ def _summary(kendalls: Array, spearmans: Array) -> Record:
 def domains(metric: str, own: Sample, other: Sample, seed: int, resamples: int) -> list[Record]:
     """Return the correlation of one model on two texts, with both texts resampled."""
     one, two = own.measured[metric], other.measured[metric]
+    if reads_no_text(one):
+        return []
     drawn = resampled(one, seed, resamples), resampled(two, seed + 1, resamples)
     exact = _whole(one), _whole(two)
     rows = []
@@ -166,17 +172,19 @@ def seeds(metric: str, samples: Sequence[Sample], generator: np.random.Generator
             "sentences": len(pair[0]),
             "others": len(pair[1]),
         }
+        shuffled = _shuffled_within(values[1], layout, generator)
         for site, columns in columns_of(layout).items():
             both = values[0][columns], values[1][columns]
-            rows.append({**about, "compared": "heads", "site": site, **_plain(*both)})
+            chance = {"chance": float(np.mean(between(both[0], shuffled[:, columns])[1]))}
+            rows.append({**about, "compared": "heads", "site": site, **_plain(*both), **chance})
         sublayers = [_sublayer_means(it, layout) for it in values]
         rows.append({**about, "compared": "sublayers", "site": ALL, **_plain(*sublayers)})
         ranked = _ranked(values[0], layout), _ranked(values[1], layout)
-        shuffled = [
+        by_chance = [
             between(ranked[0], _ranked(generator.permutation(values[1]), layout))[1]
             for _ in range(_SHUFFLES)
         ]
-        chance = {"chance": float(np.mean(shuffled))}
+        chance = {"chance": float(np.mean(by_chance))}
         rows.append({**about, "compared": "ranked", "site": ALL, **_plain(*ranked), **chance})
         if pair[0].higher_is_important:
             apart = {"distance": curve_distance(*values)}
@@ -254,6 +262,13 @@ def _sublayer_means(values: Array, layout: HeadLayout) -> Array:
     """Return the mean over the heads of every sublayer that has any  # [sublayer]."""
     parts = [values[columns] for columns in layout.slices.values()]
     return np.array([part.mean() for part in parts if len(part)])
+
+
+def _shuffled_within(values: Array, layout: HeadLayout, generator: np.random.Generator) -> Array:
+    """Return values [head] with the heads of each sublayer shuffled  # [shuffle, head]."""
+    rows = np.repeat(values[None], _SHUFFLES, axis=0)  # [shuffle, head]
+    parts = [generator.permuted(rows[:, at], axis=1) for at in layout.slices.values()]
+    return np.concatenate(parts, axis=1)
 
 
 def _ranked(values: Array, layout: HeadLayout) -> Array:

@@ -144,9 +144,10 @@ def _seeds(findings: Findings, broken: Mapping[str, str]) -> Block | None:
     if sheet is None:
         return None
     text = (
-        "Heads of two trainings share nothing but a number, so ρ by number is expected to be "
-        "near 0. Sublayers: the mean importance of each. Ranked: the heads of each sublayer in "
-        "order of importance, to be compared with what chance gives. Distance: the largest gap "
+        "Heads of two trainings share nothing but a number and their sublayer: ρ by number means "
+        "something only where it exceeds that with the numbers shuffled within the sublayers. "
+        "Sublayers: the mean importance of each. Ranked: the heads of each sublayer in order of "
+        "importance, beside what shuffled heads give. Distance: the largest gap "
         "between the curves of the share of the k largest heads, 0 for equal ones."
     )
     caption = caption_of(findings, "reliability", ("stability",), text, unit="−1 to 1")

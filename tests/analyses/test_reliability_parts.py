@@ -28,7 +28,7 @@ LAYOUT = HeadLayout.from_dict({"encoder": [[0, 1, 2]], "decoder": [[0, 1]], "cro
 
 def scores(rows, layout=LAYOUT, higher=True, weights=None) -> HeadScores:
     """Scores of made values [sentence, head], every sentence counting the same."""
-    values = torch.tensor(rows, dtype=torch.float64)
+    values = torch.as_tensor(np.array(rows), dtype=torch.float64)
     weights = torch.ones_like(values) if weights is None else weights
     return HeadScores(layout, values, weights, "made", higher)
 
@@ -211,6 +211,19 @@ def test_seeds_that_differ_by_numbering_alone_are_found_equal():
     assert 0 < rows["ranked", "all"]["chance"] < 0.9
     assert rows["shape", "all"]["distance"] == 0
     assert rows["heads", "all"]["detail"] == "a / b"
+
+
+def test_levels_of_sublayers_make_numbers_look_alike_and_chance_says_so():
+    layout = HeadLayout.full({"encoder": 1, "decoder": 1, "cross": 1}, 8)
+    level = np.repeat([0.0, 10, 20], 8)
+    draw = np.random.default_rng(0)
+    one, other = (scores([level + draw.normal(size=24)] * 3, layout) for _ in range(2))
+    rows = seeds("m", [Sample("a", {"m": one}), Sample("b", {"m": other})], draw)
+    row = next(row for row in rows if (row["compared"], row["site"]) == ("heads", "all"))
+    assert row["spearman"] > 0.8
+    assert row["chance"] == pytest.approx(row["spearman"], abs=0.08)
+    row = next(row for row in rows if (row["compared"], row["site"]) == ("heads", "cross"))
+    assert abs(row["chance"]) < 0.1
 
 
 def test_three_seeds_are_compared_two_by_two_and_must_have_the_same_heads():
