@@ -25,7 +25,7 @@ from ..models.training.settings import TrainingSettings
 from .evaluate import EvaluateSettings
 from .prune import PruneSettings
 from .relevance import ExampleSettings
-from .reliability import LIGHT, ReliabilitySettings
+from .reliability import ReliabilitySettings
 from .score import ScoreSettings
 
 
@@ -45,7 +45,7 @@ class RunSettings(Settings):
     score: ScoreSettings = ScoreSettings()
     prune: PruneSettings = PruneSettings()
     relevance: ExampleSettings = ExampleSettings()
-    reliability: ReliabilitySettings = LIGHT
+    reliability: ReliabilitySettings = ReliabilitySettings()
 
 
 PRESETS: dict[str, dict[str, Any]] = {

@@ -1,6 +1,6 @@
 """Which importance metric can be believed? One question, one file for each part of the answer."""
 
 from .question import reliability
-from .settings import LIGHT, Other, ReliabilitySettings
+from .settings import Other, ReliabilitySettings
 
-__all__ = ["LIGHT", "Other", "ReliabilitySettings", "reliability"]
+__all__ = ["Other", "ReliabilitySettings", "reliability"]

@@ -52,9 +52,7 @@ STABILITY = (
     Column("spearman_low", "number", "2.5 percentile of the draws"),
     Column("spearman_high", "number", "97.5 percentile of the draws"),
     Column("spearman_brown", "number", "2 rho / (1 + rho), for halves"),
-    Column(
-        "chance", "number", "mean rho with shuffled heads, for seeds"
-    ),
+    Column("chance", "number", "mean rho with shuffled heads, for seeds"),
     Column("distance", "number", "largest distance of the curves of shares, for shape"),
 )
 _SHUFFLES = 200

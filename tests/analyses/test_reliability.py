@@ -7,7 +7,7 @@ import pytest
 import torch
 from made_translators import CARRIER, COPIER
 
-from headcount.analyses.reliability import LIGHT, Other, ReliabilitySettings, reliability
+from headcount.analyses.reliability import Other, ReliabilitySettings, reliability
 from headcount.analyses.reliability.curves import greedy_order
 from headcount.analyses.result import Result
 from headcount.analyses.toml_text import toml_text
@@ -27,6 +27,7 @@ SETTINGS = ReliabilitySettings(
     draws=3,
     shares=(1, 0.5, 1 / 18, 0),
     random_networks=1,
+    bleu=True,
     greedy_sentences=4,
     jobs=1,
 )
@@ -166,7 +167,7 @@ def test_a_wrong_metric_is_named(planted, copying):
 
 
 def test_the_settings_survive_the_file_of_a_run():
-    for settings in (LIGHT, SETTINGS):
+    for settings in (ReliabilitySettings(), SETTINGS):
         text = toml_text({"reliability": settings.model_dump(mode="json")})
         again = tomllib.loads(text)["reliability"]
         assert ReliabilitySettings.from_dict(again) == settings
