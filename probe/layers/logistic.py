@@ -15,7 +15,7 @@ same probe has C = 2/penalty there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from .examples import Numbers
 from .features import Features
 from .measures import Judged
-from .stacked import ITERATIONS, TOLERANCE, Problem, Solution, one_thread, solve
+from .stacked import ITERATIONS, ROUGH, TOLERANCE, Problem, Solution, one_thread, solve
 
 PENALTIES = (1.0, 10.0, 100.0, 1000.0)
 
@@ -70,13 +70,17 @@ def fit_chosen(
     tolerance: float = TOLERANCE,
     iterations: int = ITERATIONS,
 ) -> list[Chosen]:
-    """Fit all tasks with all penalties together and return the best fit of every task."""
+    """Fit all tasks with all penalties together and return the best fit of every task.
+
+    The penalties are compared at a rough tolerance; the chosen fits then go on to `tolerance`.
+    """
     problems = [
         Problem(task.train, task.classes, penalty) for task in tasks for penalty in penalties
     ]
-    solutions = solve(train, problems, tolerance=tolerance, iterations=iterations)
+    rough = max(tolerance, ROUGH)
+    solutions = solve(train, problems, tolerance=rough, iterations=iterations)
     judged = predict(valid, solutions, [task.valid for task in tasks for _ in penalties])
-    chosen = []
+    chosen: list[Chosen] = []
     for index in range(len(tasks)):
         own = slice(index * len(penalties), (index + 1) * len(penalties))
         losses = [bits_of(each) for each in judged[own]]
@@ -84,7 +88,19 @@ def fit_chosen(
         edge = len(penalties) > 1 and penalties[best] in (min(penalties), max(penalties))
         scores = dict(zip(penalties, losses, strict=True))
         chosen.append(Chosen(solutions[own][best], penalties[best], scores, edge))
-    return chosen
+    if tolerance >= rough:
+        return chosen
+    finished = solve(
+        train,
+        [
+            Problem(task.train, task.classes, it.penalty)
+            for task, it in zip(tasks, chosen, strict=True)
+        ],
+        tolerance=tolerance,
+        iterations=iterations,
+        starts=[it.solution.weights for it in chosen],
+    )
+    return [replace(it, solution=solution) for it, solution in zip(chosen, finished, strict=True)]
 
 
 def bits_of(predictions: tuple[Numbers, NDArray[np.float64]]) -> float:

@@ -39,8 +39,10 @@ from torch import Tensor
 from ...models.errors import DataError
 from .features import Features
 
-TOLERANCE = 1e-4
-ITERATIONS = 500
+TOLERANCE = 1e-5
+ROUGH = 1e-4
+"""Enough to choose a penalty, or for accuracies of control tasks."""
+ITERATIONS = 1000
 HISTORY = 10
 ABSENT = -1
 """The label of a row that is no example of a task."""
@@ -98,6 +100,7 @@ def solve(
     *,
     tolerance: float = TOLERANCE,
     iterations: int = ITERATIONS,
+    starts: Sequence[Tensor] | None = None,
 ) -> list[Solution]:
     """Fit all problems; the solutions come in the order of the problems.
 
@@ -106,6 +109,7 @@ def solve(
         problems: labels for these examples, and penalties.
         tolerance: bound of the largest absolute entry of each gradient.
         iterations: evaluations after which a problem is given up as it is.
+        starts: weights to begin with, one a problem; zeros when not given.
 
     Raises:
         DataError: a problem without examples, or with fewer than two classes.
@@ -120,7 +124,11 @@ def solve(
     with one_thread(), torch.no_grad():
         # Equal class counts stand together, so that their softmax is one call.
         order = sorted(range(len(problems)), key=lambda i: problems[i].classes)
-        found = _descend(_Stack(features, [problems[i] for i in order]), tolerance, iterations)
+        stack = _Stack(features, [problems[i] for i in order])
+        weights = torch.zeros(len(stack.owner), features.width + 1)  # [column, feature + 1]
+        for place, index in enumerate(order if starts is not None else ()):
+            weights[stack.owner == place] = (starts or [])[index].T
+        found = _descend(stack, weights, tolerance, iterations)
     solutions: list[Solution | None] = [None] * len(problems)
     for place, solution in zip(order, found, strict=True):
         solutions[place] = solution
@@ -281,11 +289,10 @@ class _Stack:
         return smaller, ~solved[self.owner]
 
 
-def _descend(stack: _Stack, tolerance: float, iterations: int) -> list[Solution]:
+def _descend(stack: _Stack, weights: Tensor, tolerance: float, iterations: int) -> list[Solution]:
     """Minimise all objectives; the solutions come in the order of the stack."""
     found: dict[int, Solution] = {}
     places = torch.arange(len(stack.problems))  # [problem]
-    weights = torch.zeros(len(stack.owner), stack.features.width + 1)  # [column, feature + 1]
     value, gradient = stack.evaluate(weights)
     history: list[tuple[Tensor, Tensor, Tensor]] = []
     direction = -stack.precondition(gradient)

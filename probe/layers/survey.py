@@ -24,7 +24,7 @@ from .features import Features
 from .logistic import PENALTIES, Chosen, Labels, fit_chosen, judged, predict
 from .mdl import Code, online_codes
 from .measures import Judged
-from .stacked import ABSENT, TOLERANCE, Problem, solve
+from .stacked import ABSENT, ITERATIONS, ROUGH, TOLERANCE, Problem, solve
 from .store import StateStore
 
 SPARSE = 0.4
@@ -46,7 +46,7 @@ class SurveySettings(Settings):
 
     penalties: tuple[float, ...] = PENALTIES
     tolerance: float = TOLERANCE
-    iterations: int = 500
+    iterations: int = ITERATIONS
     controls: int = 3
     codes: bool = True
     memory: int = 1 << 29
@@ -250,9 +250,8 @@ def _control(
             problems.append(Problem(labels[parts[0]], len(task.classes), penalty))
             gold.append(labels[parts[2]])
             owners.append(index)
-    solutions = solve(
-        features[0], problems, tolerance=settings.tolerance, iterations=settings.iterations
-    )
+    rough = max(settings.tolerance, ROUGH)  # accuracies need no more
+    solutions = solve(features[0], problems, tolerance=rough, iterations=settings.iterations)
     said = predict(features[1], solutions, gold)
     accuracies: list[list[float]] = [[] for _ in group.tasks]
     for index, (predicted, _), labels in zip(owners, said, gold, strict=True):

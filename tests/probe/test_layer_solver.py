@@ -34,12 +34,12 @@ def test_the_stacked_solver_equals_scikit_learn(name):
     ours = solve(known, [Problem(labels[train], classes, it) for it in PENALTIES])
     for penalty, solution in zip(PENALTIES, ours, strict=True):
         theirs = fit_reference(known, labels[train], classes, penalty)
-        assert solution.converged and solution.gradient <= 1e-4
+        assert solution.converged and solution.gradient <= 1e-5
         said = predict(judged, [solution, theirs], [labels[test]] * 2)
         accuracies = [(predicted == labels[test]).mean() for predicted, _ in said]
         losses = [bits.mean() for _, bits in said]
         assert accuracies[0] == pytest.approx(accuracies[1], abs=0.005)
-        assert losses[0] == pytest.approx(losses[1], abs=0.005)
+        assert losses[0] == pytest.approx(losses[1], abs=0.001)
 
 
 def test_the_reference_says_what_scikit_learn_itself_says():
@@ -116,6 +116,34 @@ def test_validation_chooses_the_penalty():
     assert min(chosen.validation.values()) == chosen.validation[30.0]
 
 
+def test_a_fit_goes_on_from_where_another_ended():
+    features, labels = real("wine")
+    problems = [Problem(labels, 3, 1.0), Problem(labels % 2, 2, 5.0)]
+    rough = solve(features, problems, tolerance=1e-3)
+    on = solve(features, problems, tolerance=1e-5, starts=[it.weights for it in rough])
+    again = solve(features, problems, tolerance=1e-5, starts=[it.weights for it in on])
+    fresh = solve(features, problems, tolerance=1e-5)
+    assert [it.iterations for it in again] == [1, 1]
+    for one, other in zip(on, fresh, strict=True):
+        assert one.weights.numpy() == pytest.approx(other.weights.numpy(), abs=3e-3)
+
+
+@pytest.mark.slow
+def test_the_stacked_solver_equals_scikit_learn_on_a_large_matrix():
+    rows, gold = datasets.make_classification(
+        12_000, 200, n_informative=60, n_classes=20, n_clusters_per_class=1, random_state=0
+    )
+    features, gold = Features.of(rows.astype(np.float32)), gold.astype(np.int64)
+    known, asked = (features.select(np.arange(*it)) for it in ((0, 9000), (9000, 12_000)))
+    ours = solve(known, [Problem(gold[:9000], 20, 30.0)])[0]
+    theirs = fit_reference(known, gold[:9000], 20, 30.0)
+    said = predict(asked, [ours, theirs], [gold[9000:]] * 2)
+    assert (said[0][0] == gold[9000:]).mean() == pytest.approx(
+        (said[1][0] == gold[9000:]).mean(), abs=0.005
+    )
+    assert said[0][1].mean() == pytest.approx(said[1][1].mean(), abs=0.001)
+
+
 def test_what_cannot_be_probed_is_refused():
     features = Features.of(np.zeros((3, 2), np.float32))
     with pytest.raises(DataError, match="one class"):
@@ -127,7 +155,7 @@ def test_what_cannot_be_probed_is_refused():
 def test_an_unfinished_fit_says_so():
     features, labels = real("digits")
     solution = solve(features, [Problem(labels, 10, 1.0)], iterations=3)[0]
-    assert not solution.converged and solution.gradient > 1e-4
+    assert not solution.converged and solution.gradient > 1e-5
 
 
 def test_streamed_moments_equal_the_whole_ones():
