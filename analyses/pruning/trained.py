@@ -2,8 +2,8 @@
 
 The trained model goes on training for a part of its own updates, at a lower learning rate,
 with a selector beside it (`models/pruning`). What comes out is the model with its last
-weights and the order of its heads; half-open gates are left behind, and the heads that go are
-cut out of these weights.
+weights (or, on request, the one that was given) and the order of its heads. Half-open gates
+are left behind, and the heads that go are cut out of the weights.
 
 `l0` takes a price for an open head (lambda, on the scale of `models/pruning/hard_concrete`)
 or, with a number of heads, a controller that moves the price until that many are open.
@@ -20,7 +20,7 @@ history tells; `undecided` should be near 0 at the end.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -45,6 +45,8 @@ class TrainedWay(Way):
         rate: highest learning rate of the weights over that of the model's own training.
         gate_rate: learning rate of the gates, where there are any; None lets them travel 20
             units, there and back again from open to closed, in the updates that there are.
+        weights: which are cut: those that were `trained` with the choice, or the model's own
+            as they were `given`, to compare choices alone.
         ramp: share of these updates over which heads are closed.
         sentences: validation sentences on which the NLL without the closed heads is followed.
     """
@@ -57,6 +59,7 @@ class TrainedWay(Way):
     share: float = Field(default=0.25, gt=0)
     rate: float = Field(default=0.3, gt=0)
     gate_rate: float | None = Field(default=None, gt=0)
+    weights: Literal["trained", "given"] = "trained"
     ramp: float = Field(default=0.5, gt=0, le=1)
     sentences: int = Field(default=300, ge=1)
 
@@ -84,7 +87,8 @@ class TrainedWay(Way):
         )
         order = selector.order(trained.network)
         left = selector.left(trained.network)
-        return Chosen(trained, order, left, tuple(selector.history), task.candidates)
+        whole = trained if self.weights == "trained" else task.translator
+        return Chosen(whole, order, left, tuple(selector.history), task.candidates)
 
     @abstractmethod
     def selector(self, network: Network, task: Task, heads: int | None, updates: int) -> Selector:

@@ -68,6 +68,8 @@ class SubsetGates(Selector):
         learning_rate: of the scores; constant, without weight decay.
     """
 
+    made: Tensor
+
     def __init__(
         self,
         layout: HeadLayout,
@@ -87,8 +89,6 @@ class SubsetGates(Selector):
         self.learning_rate = learning_rate
         self.scores = nn.Parameter(torch.zeros(len(candidates)))  # [candidate]
         self.register_buffer("made", torch.zeros((), dtype=torch.long))
-
-    made: Tensor
 
     def heads_at(self, update: int) -> int:
         """Return how many gates are open after `update`."""

@@ -1,5 +1,7 @@
 """Ways to choose heads: on a planted model each of them keeps the head that carries the answer."""
 
+from dataclasses import replace
+
 import pytest
 from made_translators import CARRIER, COPIER
 
@@ -110,6 +112,17 @@ def test_a_fixed_price_leaves_what_it_leaves(task):
         way["l0"]().choice(task, None)
     with pytest.raises(UsageError, match="number of heads"):
         way["subset"]().choice(task, None)
+
+
+def test_the_choice_of_a_training_can_be_made_for_the_given_weights(task, planted):
+    own = way["subset"].from_dict({"share": 0.1}).choice(task, 4)
+    given = (
+        way["subset"]
+        .from_dict({"share": 0.1, "weights": "given"})
+        .choice(replace(task, folder=task.folder / "given"), 4)
+    )
+    assert given.order == own.order
+    assert given.translator is planted is not own.translator
 
 
 def test_gates_have_time_to_be_decided_in_short_and_long_trainings():
