@@ -48,6 +48,9 @@ class RunSettings(Settings):
     reliability: ReliabilitySettings = ReliabilitySettings()
 
 
+# Every order costs a model at each head count; these are the field's own and the exact one.
+FOLLOWED = ("confidence", "gradient", "lrp", "leave_one_out")
+
 PRESETS: dict[str, dict[str, Any]] = {
     "nano": {
         "corpus": {"name": "miniature", "sentences": 1500},
@@ -71,6 +74,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         },
         "evaluate": {"sentences": 40, "beams": [1, 2]},
         "score": {"sentences": 40, "resamples": 200},
+        "relevance": {"sentences": 2},
         "reliability": {
             "sentences": 40,
             "curve_sentences": 20,
@@ -106,6 +110,7 @@ PRESETS: dict[str, dict[str, Any]] = {
             "validation_sentences": 50,
             "average": 2,
         },
+        "prune": {"metrics": FOLLOWED},
     },
     "small": {
         "corpus": {"name": "multi30k"},
@@ -124,6 +129,7 @@ PRESETS: dict[str, dict[str, Any]] = {
             "validate_every": 200,
             "average": 3,
         },
+        "prune": {"metrics": FOLLOWED},
     },
     "base": {
         "corpus": {"name": "multi30k"},

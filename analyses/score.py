@@ -43,6 +43,7 @@ USUAL = (
     "weight_norm",
     "gradient",
     "fisher",
+    "lrp",
     "leave_one_out",
     "random",
 )

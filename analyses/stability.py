@@ -18,13 +18,11 @@ A metric that gives all heads the same value has no order, and no n*.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import stats
 
 from ..probe.importance import HeadScores
+from .ranking import between, means
 
 SUBSETS, NEEDED = 20, 0.9
-Array = NDArray[np.float64]
 
 
 def sentences_to_stable(
@@ -72,24 +70,5 @@ def mean_correlation(
     inside = np.zeros((subsets, total))  # [subset, sentence]
     for row in inside:
         row[generator.choice(total, size, replace=False)] = 1
-    values, weights = scores.values.numpy(), scores.weights.numpy()  # each [sentence, head]
-    with np.errstate(invalid="ignore"):  # 0 / 0: a head that no drawn sentence says anything of
-        sides = [
-            (chosen @ (values * weights)) / (chosen @ weights)  # [subset, head]
-            for chosen in (inside, 1 - inside)
-        ]
-    return float(spearman(*sides).mean())
-
-
-def spearman(one: Array, other: Array) -> Array:
-    """Return Spearman's rho of each row, ties ranked in the middle; NaN where undefined.
-
-    Args:
-        one, other: [row, head]
-    """
-    ranks = [stats.rankdata(side, axis=1) for side in (one, other)]
-    centred = [rank - rank.mean(1, keepdims=True) for rank in ranks]
-    lengths = [np.sqrt((side**2).sum(1)) for side in centred]
-    with np.errstate(invalid="ignore"):  # 0 / 0: heads that all have one value
-        rho = (centred[0] * centred[1]).sum(1) / (lengths[0] * lengths[1])
-    return np.where(np.isnan(one).any(1) | np.isnan(other).any(1), np.nan, rho)
+    _, rho = between(means(scores, inside), means(scores, 1 - inside))  # [subset]
+    return float(rho.mean())

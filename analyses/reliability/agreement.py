@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...probe.importance import HeadScores
+from ..ranking import bounds, columns_of, kendall, means, resampled, spearman
 from ..result import Column, Table
-from .ranking import bounds, columns_of, kendall, means, resampled, spearman
 from .verdict import LEAVE_ONE_OUT
 
 AGREEMENT = (

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from ...probe.importance import HeadScores
+from ..ranking import Array, bounds, means, resampled
 from ..result import Column, Table
-from .ranking import Array, bounds, means, resampled
 
 CONCENTRATION = (
     Column("metric", "text", "importance metric"),

@@ -34,9 +34,9 @@ from ...models.translator import SearchSettings, Translator
 from ...probe.leave_one_out import losses_without_each
 from ..analysis import Progress
 from ..points import Measured, PointStore, measure_all, reference_losses
+from ..ranking import Array, bounds
 from ..removal import RANDOM, Point, RemovalOrder
 from ..result import Column, Table
-from .ranking import Array, bounds
 
 GREEDY = "greedy"
 CURVES = (

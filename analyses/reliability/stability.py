@@ -33,8 +33,8 @@ from numpy.typing import NDArray
 from ...models.errors import UsageError
 from ...models.gates import HeadLayout
 from ...probe.importance import HeadScores
+from ..ranking import ALL, Array, between, bounds, columns_of, means, resampled
 from ..result import Column, Table
-from .ranking import ALL, Array, between, bounds, columns_of, means, resampled
 
 STABILITY = (
     Column("metric", "text", "importance metric"),

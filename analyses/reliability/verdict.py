@@ -23,9 +23,9 @@ import pandas as pd
 
 from ...models.settings import Settings
 from ...probe.importance import Proof
+from ..ranking import ALL
 from ..removal import RANDOM
 from ..result import Column, Table
-from .ranking import ALL
 
 LEAVE_ONE_OUT = "leave_one_out"
 VERDICT = (

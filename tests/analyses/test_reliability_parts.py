@@ -5,10 +5,10 @@ import pytest
 import torch
 from scipy import stats
 
+from headcount.analyses.ranking import between, kendall, means, resampled, spearman
 from headcount.analyses.reliability.agreement import agreement_table, with_leave_one_out
 from headcount.analyses.reliability.concentration import concentration_table, gini, top_fifth
 from headcount.analyses.reliability.curves import area
-from headcount.analyses.reliability.ranking import between, kendall, means, resampled, spearman
 from headcount.analyses.reliability.stability import (
     Sample,
     curve_distance,

@@ -7,7 +7,8 @@ import pytest
 import torch
 from scipy import stats
 
-from headcount.analyses.stability import ladder, mean_correlation, sentences_to_stable, spearman
+from headcount.analyses.ranking import between
+from headcount.analyses.stability import ladder, mean_correlation, sentences_to_stable
 from headcount.models.gates import HeadLayout
 from headcount.probe.importance import HeadScores
 
@@ -37,13 +38,13 @@ def test_spearman_is_that_of_scipy_with_ties():
     draw = np.random.default_rng(1)
     one, other = draw.integers(0, 5, (6, 12)).astype(float), draw.normal(size=(6, 12))
     expected = [stats.spearmanr(a, b).statistic for a, b in zip(one, other, strict=True)]
-    assert spearman(one, other).tolist() == pytest.approx(expected)
+    assert between(one, other)[1].tolist() == pytest.approx(expected)
 
 
 def test_spearman_of_no_order_and_of_no_value_is_undefined():
     one = np.array([[1.0, 1, 1], [1, 2, 3], [1, 2, 3]])
     other = np.array([[1.0, 2, 3], [1, 2, math.nan], [3, 2, 1]])
-    assert np.isnan(spearman(one, other)).tolist() == [True, True, False]
+    assert np.isnan(between(one, other)[1]).tolist() == [True, True, False]
 
 
 def test_clear_values_are_stable_at_once_and_noise_takes_more():

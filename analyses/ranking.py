@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from ...models.gates import SITES, HeadLayout
-from ...models.quality import resampled_sums
-from ...probe.importance import HeadScores
+from ..models.gates import SITES, HeadLayout
+from ..models.quality import resampled_sums
+from ..probe.importance import HeadScores
 
 Array = NDArray[np.float64]
 ALL = "all"
