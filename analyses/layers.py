@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from ..models.data import miniature
 from ..models.data.corpora import CorpusSettings
 from ..models.data.parallel_text import ParallelText
+from ..models.data.vocabulary import UNK
 from ..models.errors import DataError, UsageError
 from ..models.settings import Settings
 from ..models.transformer import TransformerTranslator
@@ -55,6 +56,8 @@ from .provenance import Stopwatch, provenance
 from .result import Result
 
 Side = Literal["encoder", "decoder"]
+MOST_UNKNOWN = 0.05
+"""With a larger share of unknown pieces the text is not what the model was trained for."""
 
 
 class LayersSettings(Settings):
@@ -193,6 +196,7 @@ def layers(
     remarks: list[str] = []
     tables = {}
     asked = []
+    remarks.append(_fit_of_words(translator, text))
     sides = [side for side in settings.sides if side == "encoder" or text.pairs]
     for side in sides:
         found = _ask(translator, others, text, side, settings, seed, progress, folder, remarks)
@@ -228,6 +232,20 @@ def layers(
         device=translator.device,
     )
     return Result("layers", tables, settings.model_dump(mode="json"), origin, tuple(remarks))
+
+
+def _fit_of_words(translator: Translator, text: ProbedText) -> str:
+    """Say how the model's vocabulary fits the source words: a foreign language fits badly."""
+    plain, unknown, pieces = text.plain, 0, 0
+    for batch in translator.batches(plain.source, [""] * len(plain)):
+        pieces += int(batch.source.ordinary.sum())
+        unknown += int((batch.source.ordinary & (batch.source.ids == UNK)).sum())
+    words = sum(len(it) for it in text.source)
+    share = unknown / max(pieces, 1)
+    said = f"The source has {pieces / max(words, 1):.2f} pieces a word, {share:.1%} of them unknown"
+    if share > MOST_UNKNOWN:
+        return f"{said}: text that the model was not trained for, perhaps of another language."
+    return f"{said}."
 
 
 def _mixes(

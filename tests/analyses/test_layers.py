@@ -1,5 +1,7 @@
 """The layers of a tiny network, from the built-in corpus and from a treebank."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -38,7 +40,7 @@ def text():
 
 @pytest.fixture(scope="module")
 def models(text):
-    vocabulary = Vocabulary.train([*text.plain.source, *text.plain.target], "word", 400)
+    vocabulary = Vocabulary.train([*text.plain.source, *text.plain.target], "word", 1500)
     shape = NetworkSettings(
         width=6, feed_forward_width=6, encoder_layers=2, decoder_layers=1, heads=2
     )
@@ -113,13 +115,25 @@ def test_the_same_seed_gives_the_same_table(models, text, tmp_path, result):
 def test_a_treebank_is_split_and_probed_on_the_encoder_alone(models, text, tmp_path):
     whole = treebank_text(Treebank("made", tuple(text.source)), seed=0)
     settings = SETTINGS.with_changes(tasks=("upos",))
-    rows = layers(models[0], whole, settings, 0, folder=tmp_path).tables["probes"].rows
-    assert set(rows["side"]) == {"encoder"}
+    found = layers(models[0], whole, settings, 0, folder=tmp_path)
+    assert set(found.tables["probes"].rows["side"]) == {"encoder"}
+    assert "another language" not in found.remarks[0]
     with pytest.raises(DataError, match="three parts"):
         treebank_text(Treebank("made", tuple(text.source[:2])), seed=0)
     with pytest.raises(DataError, match="annotation that it needs"):
         missing = SETTINGS.with_changes(tasks=("xpos",))
         layers(models[0], whole, missing, 0, folder=tmp_path)
+
+
+def test_a_treebank_of_another_language_is_said_to_be_one(models, text, tmp_path):
+    foreign = [
+        replace(it, text=it.text.translate({ord(vowel): "ø" for vowel in "aeiou"}))
+        for it in text.source
+    ]
+    whole = treebank_text(Treebank("made", tuple(foreign)), seed=0)
+    settings = SETTINGS.with_changes(tasks=("upos",))
+    found = layers(models[0], whole, settings, 0, folder=tmp_path)
+    assert "another language" in found.remarks[0]
 
 
 def test_a_corpus_without_gold_and_an_unknown_task_are_refused():
