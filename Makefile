@@ -11,6 +11,7 @@
 
 PYTHON ?= python3
 ARGS ?=
+WORKERS ?= 2
 
 python := .venv/bin/python
 stamp := .venv/installed
@@ -26,7 +27,7 @@ run: $(stamp)
 	@$(python) -m headcount run $(ARGS)
 
 test: $(stamp)
-	@$(python) -m pytest $(ARGS)
+	@$(python) -m pytest -n $(WORKERS) $(ARGS)
 
 slow: $(stamp)
 	@$(python) -m pytest -m slow $(ARGS)
