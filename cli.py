@@ -41,6 +41,7 @@ COMMANDS: dict[str, str] = {
     "translate": "Translate the standard input, line by line.",
     "score": "Show how much every head matters.",
     "relevance": "Show what each output word relied on, source against words before.",
+    "roles": "Show what each head looks at: positions, relations, meaning, translations.",
     "layers": "Show what each layer knows of syntax and semantics.",
     "trust": "Say which importance metric can be believed, and why.",
     "prune": "Show BLEU against heads left, and save a smaller model.",

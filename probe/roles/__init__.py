@@ -12,13 +12,16 @@ Attention weights say where a head looks, not what it does with what it sees; wh
 matters is a question for the head gates.
 """
 
-from .aligning import AlignmentObserver, AlignmentQuality, AlignmentScores
+from .aligning import AlignmentObserver, AlignmentQuality, AlignmentScores, LinkObserver
 from .answers import ArcScores, Choice
+from .asking import QuestionObserver
 from .positional import OffsetObserver, OffsetProfile
 from .questions import Arc
-from .sinks import KINDS, SinkMass, SinkObserver
 from .semantic import semantic_questions
+from .sinks import KINDS, SinkMass, SinkObserver
 from .syntactic import ArcObserver
+from .testing import Tested, compared, holm
+from .tokens import source_counts, token_observers
 from .walk import Observer, RoleView, Side, joined, walk
 
 __all__ = [
@@ -32,6 +35,13 @@ __all__ = [
     "ArcObserver",
     "ArcScores",
     "Choice",
+    "LinkObserver",
+    "QuestionObserver",
+    "Tested",
+    "compared",
+    "holm",
+    "source_counts",
+    "token_observers",
     "Observer",
     "OffsetObserver",
     "OffsetProfile",

@@ -33,6 +33,8 @@ from ...models.gates import Attention, HeadLayout
 from ..annotations.pieces import NO_UNIT
 from ..annotations.sentence import Links
 from ..annotations.treebank import AlignedPair
+from .asking import FEWEST, Asked, WordObserver, visible_in
+from .questions import Arc, Question
 from .walk import Observer, RoleView, Side
 
 MEAN, UNION = "mean", "union"
@@ -175,6 +177,44 @@ class AlignmentObserver(Observer):
             for here, there in gold:
                 matrix[there, here] = True
             counts[index] = (links & matrix).sum((1, 2))
+
+
+class LinkObserver(WordObserver):
+    """Asks every linked target word for a source word that it may be linked to.
+
+    Set beside fixed places and random weights, this tells whether a head aligns at all; how
+    well the links are is for `AlignmentObserver`.
+
+    Args:
+        layout: heads of the model.
+        sides: of `joined`, of the same pairs.
+        pairs: with their gold links.
+        said: whether a target word asks from where it is said instead of where it is read.
+        fewest: questions that there must be.
+    """
+
+    def __init__(
+        self,
+        layout: HeadLayout,
+        sides: tuple[Side, Side],
+        pairs: Sequence[AlignedPair],
+        *,
+        said: bool = False,
+        fewest: int = FEWEST,
+    ) -> None:
+        self.said = said
+        arc = Arc("alignment", "target word->source word, " + ("said" if said else "read"))
+        found = []
+        lost = 0
+        for index, pair in enumerate(pairs):
+            links, unseen = _units(pair.possible, sides, index)
+            lost += unseen
+            partners: dict[int, set[int]] = {}
+            for here, there in links:
+                partners.setdefault(there, set()).add(here)
+            found.append([Question(arc, it, frozenset(keys)) for it, keys in partners.items()])
+        asked = Asked(found, [len(pieces.unit_pieces) for pieces in sides[0].pieces], lost)
+        super().__init__(layout, "cross", asked, visible_in("cross"), fewest=fewest)
 
 
 def _units(

@@ -73,7 +73,7 @@ class Tested(NamedTuple):
         return self.effect >= MARGIN and p <= LEVEL
 
 
-def tested(
+def compared(
     scores: ArcScores,
     choose: Sequence[int],
     score: Sequence[int],
@@ -124,7 +124,7 @@ def tested(
         effect, low, high = _effects(right, known, asked, weights)
         p = _largest_p(right, known)  # [head]
         share = right.sum(0) / asked.sum()  # [head]
-        baselines = (known.sum(0) / asked.sum()).tolist()
+        baseline, chance, floor_share = (known.sum(0) / asked.sum()).tolist()
         for column, head in enumerate(scores.heads):
             found.append(
                 Tested(
@@ -134,12 +134,14 @@ def tested(
                     int((asked > 0).sum()),
                     float(share[column]),
                     scores.places[places[row]],
-                    *baselines,
-                    effect=float(effect[column]),
-                    low=float(low[column]),
-                    high=float(high[column]),
-                    p=float(p[column]),
-                    chosen=column == best[row],
+                    baseline,
+                    chance,
+                    floor_share,
+                    float(effect[column]),
+                    float(low[column]),
+                    float(high[column]),
+                    float(p[column]),
+                    column == best[row],
                 )
             )
     return found

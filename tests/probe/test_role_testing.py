@@ -8,7 +8,7 @@ from scipy import stats
 from headcount.models.gates import Head
 from headcount.probe.roles.answers import ArcScores
 from headcount.probe.roles.questions import Arc
-from headcount.probe.roles.testing import holm, tested
+from headcount.probe.roles.testing import compared, holm
 
 HEADS = (Head("encoder", 0, 0), Head("encoder", 0, 1))
 NSUBJ = Arc("nsubj", "dependent->head")
@@ -39,7 +39,7 @@ def test_the_effect_is_the_lead_over_the_strongest_baseline():
         by_chance=[0.5, 0.5, 1.0, 0.5, 0.5],
         asked=[4, 3, 4, 3, 3],
     )
-    found = tested(made, [0, 1], [2, 3, 4], generator=np.random.default_rng(0), resamples=500)
+    found = compared(made, [0, 1], [2, 3, 4], generator=np.random.default_rng(0), resamples=500)
     assert [(it.head, it.chosen) for it in found] == [(HEADS[0], True), (HEADS[1], False)]
     first, second = found
     assert (first.questions, first.sentences, first.place) == (10, 3, "+1")
@@ -58,28 +58,28 @@ def test_random_weights_are_a_baseline_too():
     floor = scores([[0, 2], [1, 2]], [[0, 0], [0, 0]], [0.1, 0.1], [2, 2])
     worse = scores([[1, 0], [2, 2]], [[0, 0], [0, 0]], [0.1, 0.1], [2, 2])
     draw = np.random.default_rng(0)
-    first, _ = tested(made, [0], [1], [worse, floor], generator=draw, resamples=0)
+    first, _ = compared(made, [0], [1], [worse, floor], generator=draw, resamples=0)
     assert first.floor == 1.0 and first.effect == 0.0 and np.isnan(first.low)
     assert first.p == 0.5  # no lead at all
     with pytest.raises(ValueError, match="the same questions"):
         other = scores([[2, 0], [2, 1]], [[0, 0], [0, 0]], [0.1, 0.1], [2, 1])
-        tested(made, [0], [1], [other], generator=draw)
+        compared(made, [0], [1], [other], generator=draw)
     with pytest.raises(ValueError, match="both choose and score"):
-        tested(made, [0, 1], [1], generator=draw)
+        compared(made, [0, 1], [1], generator=draw)
 
 
 def test_kinds_without_questions_on_a_side_are_left_out():
     made = scores([[2, 0], [0, 0]], [[0, 0], [0, 0]], [0.1, 0.0], [2, 0])
-    assert tested(made, [0], [1], generator=np.random.default_rng(0)) == []
-    assert tested(made, [1], [0], generator=np.random.default_rng(0)) == []
+    assert compared(made, [0], [1], generator=np.random.default_rng(0)) == []
+    assert compared(made, [1], [0], generator=np.random.default_rng(0)) == []
 
 
 def test_the_interval_has_its_width_from_sentences_and_not_from_words():
-    """Twenty sentences, ten right in all of five words and ten in none: sd of the mean 0.5/sqrt 20."""
+    """Ten sentences right in all of five words and ten in none: sd of the mean 0.5/sqrt 20."""
     right = [[0, 0]] + [[5, 0]] * 10 + [[0, 0]] * 10
     made = scores(right, [[0, 0]] * 21, [0.0] * 21, [5] * 21)
     draw = np.random.default_rng(0)
-    first, _ = tested(made, [0], range(1, 21), generator=draw, resamples=4000)
+    first, _ = compared(made, [0], range(1, 21), generator=draw, resamples=4000)
     assert first.effect == 0.5
     half = 1.96 * 0.5 / 20**0.5
     assert first.low == pytest.approx(0.5 - half, abs=0.03)
@@ -89,7 +89,7 @@ def test_the_interval_has_its_width_from_sentences_and_not_from_words():
 def test_sign_flips_are_about_exact():
     """Twelve leads of 1: exactly one flip in 2^12 is as large."""
     made = scores([[1, 1]] * 13, [[0, 0]] * 13, [0.0] * 13, [1] * 13)
-    first, _ = tested(made, [0], range(1, 13), generator=np.random.default_rng(0), resamples=0)
+    first, _ = compared(made, [0], range(1, 13), generator=np.random.default_rng(0), resamples=0)
     assert first.p == pytest.approx(2**-12, rel=0.2)
 
 
@@ -106,6 +106,6 @@ def test_no_head_has_a_role_where_all_are_chance():
     for _ in range(200):
         right = draw.binomial(4, 0.25, size=(60, 2))
         made = scores(right.tolist(), [[0, 0]] * 60, [1.0] * 60, [4] * 60)
-        found = tested(made, range(30), range(30, 60), generator=draw, resamples=0)
+        found = compared(made, range(30), range(30, 60), generator=draw, resamples=0)
         false += any(p <= 0.05 for p in holm([it.p for it in found]))
     assert false <= 20  # 10 are expected, 20 is three standard deviations above

@@ -1,0 +1,311 @@
+"""The tables of the analysis `roles`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ..models.gates import Head
+from ..probe.roles import KINDS, AlignmentScores, OffsetProfile, SinkMass, Tested
+from ..probe.roles.positional import STRICT
+from .result import Column, Table
+
+RESTING = 0.5
+"""Share of a head's attention from which it is said to rest on a kind of key."""
+SHARE = "share, 0 to 1"
+BY_SENTENCE = "95 % percentile bootstrap over sentences"
+HEAD = (
+    Column("site", "text", "encoder, decoder or cross"),
+    Column("layer", "whole", "layer, 0-based"),
+    Column("head", "whole", "original id of the head in its layer, 0-based"),
+)
+ARCS = (
+    *HEAD,
+    Column("family", "text", "syntax, semantics, tokens or alignment"),
+    Column("kind", "text", "what was asked: a relation, a role, ..."),
+    Column("direction", "text", "who asks, and what is right"),
+    Column("questions", "whole", "questions on the scoring half"),
+    Column("accuracy", "number", "right answers", SHARE),
+    Column("place", "text", "best fixed place on the choosing half: offset, first or last"),
+    Column("baseline", "number", "right answers of that place", SHARE),
+    Column("chance", "number", "right answers of a random key", SHARE),
+    Column("floor", "number", "right answers of the best head with random weights", SHARE),
+    Column("effect", "number", "accuracy - the strongest of the three", SHARE),
+    Column("effect_low", "number", "lower bound of the interval", SHARE),
+    Column("effect_high", "number", "upper bound of the interval", SHARE),
+    Column("p", "number", "sign-flip test against all three, one-sided", "probability"),
+    Column("p_holm", "number", "p corrected for all heads and questions", "probability"),
+    Column("chosen", "truth", "whether it is the best head on the choosing half"),
+    Column("role", "truth", "whether the effect is 10 points or more, and p_holm 0.05 or less"),
+)
+ROLES = (
+    *HEAD,
+    Column("family", "text", "position, rest, syntax, semantics, tokens or alignment"),
+    Column("role", "text", "what the head looks at"),
+    Column("share", "number", "queries that do so, or the attention that rests there", SHARE),
+    Column("share_low", "number", "lower bound of the interval", SHARE),
+    Column("share_high", "number", "upper bound of the interval", SHARE),
+    Column("baseline", "number", "the strongest of place, chance and random weights", SHARE),
+    Column("effect", "number", "share - baseline", SHARE),
+    Column("effect_low", "number", "lower bound of the interval", SHARE),
+    Column("effect_high", "number", "upper bound of the interval", SHARE),
+    Column("p_holm", "number", "corrected p; empty where nothing was tested", "probability"),
+)
+OFFSETS = (
+    *HEAD,
+    Column("offset", "whole", "key position - query position; empty for all further away"),
+    Column("share", "number", "queries whose largest weight is there", SHARE),
+    Column("random", "number", "the same in random weights, the largest of all heads", SHARE),
+)
+SINKS = (
+    *HEAD,
+    Column("kind", "text", "what kind of key: words, punctuation, start, end, self"),
+    Column("mass", "number", "attention that rests there, mean of all queries", SHARE),
+    Column("mass_low", "number", "lower bound of the interval", SHARE),
+    Column("mass_high", "number", "upper bound of the interval", SHARE),
+    Column("random", "number", "the same in random weights, the largest of all heads", SHARE),
+)
+ALIGNMENT = (
+    Column("aligner", "text", "a head, the mean of a layer or of all heads, or their union"),
+    Column("asked", "text", "where a target word asks: read, or said one position before"),
+    Column("chosen", "truth", "whether it is the head of the lowest rate on the other half"),
+    Column("precision", "number", "|A & P| / |A|", SHARE),
+    Column("recall", "number", "|A & S| / |S|", SHARE),
+    Column("error_rate", "number", "alignment error rate (Och & Ney 2003)", SHARE),
+    Column("error_rate_low", "number", "lower bound of the interval", SHARE),
+    Column("error_rate_high", "number", "upper bound of the interval", SHARE),
+)
+
+Row = dict[str, Any]
+Weights = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One tested question with its family and corrected p."""
+
+    family: str
+    found: Tested
+    p_holm: float
+
+    @property
+    def role(self) -> bool:
+        """Tell whether the head has the role."""
+        return self.found.holds(self.p_holm)
+
+
+def arcs_table(answers: Sequence[Answer], n: str) -> Table:
+    """Return every head on every kind of question."""
+    rows = []
+    for it in answers:
+        found = it.found
+        rows.append(
+            {
+                **found.head._asdict(),
+                "family": it.family,
+                "kind": found.arc.relation,
+                "direction": found.arc.direction,
+                **_some(found, "questions", "accuracy", "place", "baseline", "chance", "floor"),
+                **_some(found, "effect", "p", "chosen"),
+                "effect_low": found.low,
+                "effect_high": found.high,
+                "p_holm": it.p_holm,
+                "role": it.role,
+            }
+        )
+    caption = (
+        "How often each head looks at the right word, beside what knows nothing. Places and the "
+        "best random head are chosen on one half of the sentences; all numbers are of the other."
+    )
+    return Table.of(caption, ARCS, rows, n=n, interval=BY_SENTENCE)
+
+
+def _some(found: Tested, *names: str) -> Row:
+    return {name: getattr(found, name) for name in names}
+
+
+def offsets_table(profile: OffsetProfile, floors: Sequence[OffsetProfile], n: str) -> Table:
+    """Return every head's full profile."""
+    largest = _largest([floor.shares() for floor in floors], profile.layout.heads)
+    rows = []
+    for head, shares in zip(profile.layout, profile.shares().tolist(), strict=True):
+        for bin, offset in enumerate([*profile.offsets, None]):
+            random = largest[head.site][bin] if floors else None
+            rows.append(
+                {**head._asdict(), "offset": offset, "share": shares[bin], "random": random}
+            )
+    caption = "At which distance every head's largest weight is."
+    return Table.of(caption, OFFSETS, rows, n=n)
+
+
+def sinks_table(found: SinkMass, floors: Sequence[SinkMass], weights: Weights, n: str) -> Table:
+    """Return what every head rests on.
+
+    Args:
+        weights: how often each resample has a sentence [resample, sentence]
+    """
+    largest = _largest([floor.shares() for floor in floors], found.layout.heads)
+    bounds = resampled(found.mass, found.queries[..., None].expand_as(found.mass), weights)
+    shares = found.shares().tolist()
+    rows = []
+    for column, head in enumerate(found.layout):
+        for place, kind in enumerate(KINDS):
+            rows.append(
+                {
+                    **head._asdict(),
+                    "kind": kind,
+                    "mass": shares[column][place],
+                    "mass_low": bounds[0][column, place],
+                    "mass_high": bounds[1][column, place],
+                    "random": largest[head.site][place] if floors else None,
+                }
+            )
+    caption = "On which kind of key every head's attention rests; the kinds of a head sum to 1."
+    return Table.of(caption, SINKS, rows, n=n, interval=BY_SENTENCE)
+
+
+def _largest(shares: Sequence[torch.Tensor], heads: Sequence[Head]) -> dict[str, list[float]]:
+    """Return, for every site and bin, the largest share of any head of any network."""
+    largest: dict[str, list[float]] = {}
+    for site in {head.site for head in heads} if shares else ():
+        columns = [column for column, head in enumerate(heads) if head.site == site]
+        largest[site] = torch.stack([it[columns] for it in shares]).amax((0, 1)).tolist()
+    return largest
+
+
+def resampled(
+    counts: torch.Tensor, total: torch.Tensor, weights: Weights
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the percentile interval of a ratio of sums over sentences.
+
+    Args:
+        counts, total: numerator and denominator  # each [sentence, ...]
+        weights: how often each resample has a sentence [resample, sentence]
+    """
+    shape = counts.shape[1:]
+    drawn = weights.astype(np.float64)
+    top, bottom = (
+        drawn @ it.reshape(len(counts), -1).double().numpy() for it in (counts, total)
+    )  # each [resample, ...]
+    with np.errstate(invalid="ignore"):  # a resample in which nothing was asked
+        ratios = top / bottom
+    asked = ~np.isnan(ratios).all(0)  # of which there is anything to say
+    bounds = np.full((2, ratios.shape[1]), np.nan)
+    bounds[:, asked] = np.nanpercentile(ratios[:, asked], (2.5, 97.5), axis=0)
+    low, high = bounds
+    return low.reshape(shape), high.reshape(shape)
+
+
+def alignment_table(
+    scores: Mapping[str, AlignmentScores],
+    choose: Sequence[int],
+    score: Sequence[int],
+    weights: Weights,
+    n: str,
+) -> Table:
+    """Return how well every aligner's links agree with the gold ones, on the scoring half.
+
+    Args:
+        scores: by where target words ask.
+        weights: how often each resample has a sentence of the scoring half
+            [resample, sentence]
+    """
+    rows = []
+    for asked, found in scores.items():
+        chosen = found.held_out(choose, score)[0]
+        half = list(score)
+        right = (found.in_sure + found.in_possible)[half]  # [sentence, aligner]
+        total = found.links[half] + found.sure[half, None]  # [sentence, aligner]
+        high, low = (1 - bound for bound in resampled(right, total, weights))
+        for column, (name, quality) in enumerate(
+            zip(found.aligners, found.quality(half), strict=True)
+        ):
+            rows.append(
+                {
+                    "aligner": name,
+                    "asked": asked,
+                    "chosen": name == chosen,
+                    **quality._asdict(),
+                    "error_rate_low": low[column],
+                    "error_rate_high": high[column],
+                }
+            )
+    caption = "How well cross-attention links target words to source words."
+    return Table.of(caption, ALIGNMENT, rows, n=n, interval=BY_SENTENCE)
+
+
+def roles_table(
+    answers: Iterable[Answer],
+    profile: OffsetProfile,
+    sinks: SinkMass,
+    weights: Weights,
+    n: str,
+) -> Table:
+    """Return every role of every head, one a row, by head."""
+    rows = [*_positions(profile, weights), *_rests(sinks, weights)]
+    for it in answers:
+        if it.role:
+            found = it.found
+            strongest = max(found.baseline, found.chance, found.floor)
+            rows.append(
+                {
+                    **found.head._asdict(),
+                    "family": it.family,
+                    "role": f"{found.arc.relation}, {found.arc.direction}",
+                    "share": found.accuracy,
+                    "baseline": strongest,
+                    "effect": found.effect,
+                    "effect_low": found.low,
+                    "effect_high": found.high,
+                    "p_holm": it.p_holm,
+                }
+            )
+    order = {head: place for place, head in enumerate(profile.layout)}
+    rows.sort(key=lambda row: (order[Head(row["site"], row["layer"], row["head"])], -row["share"]))
+    caption = (
+        f"What heads were found to do: {STRICT:.0%} of the queries at one offset; half of the "
+        "attention on one kind of key; or at least 10 points more right answers than the best "
+        "fixed place, chance and random weights, after Holm's correction."
+    )
+    return Table.of(caption, ROLES, rows, n=n, interval=BY_SENTENCE)
+
+
+def _positions(profile: OffsetProfile, weights: Weights) -> Iterable[Row]:
+    total = profile.counts.sum(2, keepdim=True).expand_as(profile.counts)
+    low, high = resampled(profile.counts, total, weights)
+    for column, (head, (offset, share)) in enumerate(
+        zip(profile.layout, profile.best(), strict=True)
+    ):
+        if share >= STRICT:
+            bin = profile.offsets.index(offset)
+            yield {
+                **head._asdict(),
+                "family": "position",
+                "role": f"{offset:+d}" if offset else "0",
+                "share": share,
+                "share_low": low[column, bin],
+                "share_high": high[column, bin],
+            }
+
+
+def _rests(sinks: SinkMass, weights: Weights) -> Iterable[Row]:
+    low, high = resampled(sinks.mass, sinks.queries[..., None].expand_as(sinks.mass), weights)
+    for column, (head, shares) in enumerate(
+        zip(sinks.layout, sinks.shares().tolist(), strict=True)
+    ):
+        for place, kind in enumerate(KINDS):
+            # Words are no sink: a head that looks at words looks at all sorts of things.
+            if kind != "words" and shares[place] >= RESTING:
+                yield {
+                    **head._asdict(),
+                    "family": "rest",
+                    "role": kind,
+                    "share": shares[place],
+                    "share_low": low[column, place],
+                    "share_high": high[column, place],
+                }

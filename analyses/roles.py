@@ -1,0 +1,239 @@
+"""What does each head attend to? The `roles` analysis.
+
+One walk over annotated sentences asks every head of all sites: at which offset it looks, on
+what it rests, whether it finds the other end of each dependency relation, words of the same
+meaning, rare and repeated tokens, and the source words that a target word is a translation
+of. Each accuracy stands beside that of the best fixed place, of chance and of the same network
+with random weights, all chosen on one half of the sentences and compared on the other, and
+Holm's correction counts every head, direction and relation that was asked.
+
+| table | one row |
+| --- | --- |
+| `roles` | a role that a head was found to have |
+| `arcs` | a head and a kind of question, with all baselines, effect, interval and p |
+| `offsets` | a head and an offset |
+| `sinks` | a head and a kind of key |
+| `alignment` | an aligner: a head, a mean, the union |
+
+Pitfall: attention says where a head looks, not what it does with what it sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+from ..models.data.parallel_text import Corpus
+from ..models.errors import UsageError
+from ..models.reinitialised import with_random_weights
+from ..models.settings import Settings
+from ..models.translator import Translator
+from ..probe.roles import (
+    AlignmentObserver,
+    AlignmentScores,
+    ArcObserver,
+    ArcScores,
+    LinkObserver,
+    Observer,
+    OffsetObserver,
+    OffsetProfile,
+    QuestionObserver,
+    Side,
+    SinkMass,
+    SinkObserver,
+    compared,
+    holm,
+    joined,
+    semantic_questions,
+    source_counts,
+    token_observers,
+    walk,
+)
+from .analysis import Progress, analysis, silent, spread
+from .provenance import Stopwatch, provenance
+from .result import Result, Table
+from .role_tables import (
+    Answer,
+    alignment_table,
+    arcs_table,
+    offsets_table,
+    roles_table,
+    sinks_table,
+)
+from .role_text import RoleText
+
+ASKED = ("read", "said")
+
+
+class RolesSettings(Settings):
+    """How much text to look at, and how carefully.
+
+    Args:
+        sentences: at most so many, spread evenly over the text.
+        random_networks: networks with random weights that are looked at as well.
+        fewest: questions that a kind must have to be asked.
+        training_sentences: on which it is counted which source tokens are rare.
+        resamples: bootstrap resamples of the sentences for the intervals.
+    """
+
+    sentences: int = 1000
+    random_networks: int = 2
+    fewest: int = 50
+    training_sentences: int = 5000
+    resamples: int = 1000
+
+
+@dataclass
+class Seen:
+    """What one network was seen to do.
+
+    Args:
+        offsets, sinks: of all heads.
+        answers: by family, the scores of every site.
+        alignment: by where target words ask.
+    """
+
+    offsets: OffsetProfile
+    sinks: SinkMass
+    answers: list[tuple[str, ArcScores]]
+    alignment: dict[str, AlignmentScores] = field(default_factory=dict)
+
+
+@analysis("roles")
+def roles(
+    translator: Translator,
+    corpus: Corpus,
+    settings: RolesSettings,
+    seed: int,
+    progress: Progress = silent,
+    *,
+    text: RoleText,
+) -> Result:
+    """Say what each head attends to.
+
+    Args:
+        translator: the model.
+        corpus: whose training text says which words are rare.
+        text: annotated sentences to look at.
+
+    Raises:
+        DataError: no sentences.
+    """
+    stopwatch = Stopwatch()
+    text = text.head(settings.sentences)
+    sides = joined(translator, [(pair.source, pair.target) for pair in text.pairs])
+    counted = corpus.train.select(spread(len(corpus.train), settings.training_sentences))
+    networks: list[Translator] = [translator]
+    remarks = list(text.remarks)
+    try:
+        for number in range(settings.random_networks):
+            generator = torch.Generator().manual_seed(seed + number)
+            networks.append(with_random_weights(translator, generator))
+    except UsageError:
+        remarks.append("No random network: this kind of model cannot be drawn anew.")
+    # Counted once: what a model reads does not depend on its weights.
+    counts = source_counts(translator, counted)
+    seen = []
+    for number, network in enumerate(networks):
+        progress("roles", number, len(networks))
+        seen.append(_see(network, text, sides, counts, settings))
+    progress("roles", len(networks), len(networks))
+    n = f"{len(text.pairs)} sentences ({text.name})"
+    for name, side in zip(("source", "target"), sides, strict=True):
+        remarks.append(f"Of the {name} side, {side.coverage.remark()}")
+    origin = provenance(
+        stopwatch,
+        seed=seed,
+        model=translator.fingerprint,
+        data={"roles": text.plain.fingerprint},
+        device=translator.device,
+    )
+    tables = tables_of(seen[0], seen[1:], settings, seed, n)
+    return Result("roles", tables, settings.model_dump(mode="json"), origin, tuple(remarks))
+
+
+def _see(
+    translator: Translator,
+    text: RoleText,
+    sides: tuple[Side, Side],
+    counts: Mapping[int, int],
+    settings: RolesSettings,
+) -> Seen:
+    """Walk over the text once with all observers."""
+    layout, size = translator.layout, len(text.pairs)
+    offsets, sinks = OffsetObserver(layout, size), SinkObserver(layout, size)
+    asking: list[tuple[str, QuestionObserver]] = []
+    for site, side in zip(("encoder", "decoder"), sides, strict=True):
+        asking.append(("syntax", ArcObserver(layout, site, side, fewest=settings.fewest)))
+        observer = ArcObserver(layout, site, side, ask=semantic_questions, fewest=settings.fewest)
+        asking.append(("semantics", observer))
+    for each in token_observers(translator, sides, counts, layout, fewest=settings.fewest):
+        asking.append(("tokens", each))
+    aligning: dict[str, AlignmentObserver] = {}
+    if text.linked:
+        for asked in ASKED:
+            said = asked == "said"
+            link = LinkObserver(layout, sides, text.pairs, said=said, fewest=settings.fewest)
+            asking.append(("alignment", link))
+            aligning[asked] = AlignmentObserver(layout, sides, text.pairs, said=said)
+    observers: list[Observer] = [offsets, sinks, *aligning.values()]
+    walk(translator, sides, [*observers, *[observer for _, observer in asking]])
+    return Seen(
+        offsets.profile,
+        sinks.found,
+        [(family, observer.scores) for family, observer in asking],
+        {asked: observer.scores for asked, observer in aligning.items()},
+    )
+
+
+def answers_of(
+    own: Seen, floors: Sequence[Seen], settings: RolesSettings, seed: int
+) -> list[Answer]:
+    """Test every head on every kind of question, with one correction for all of them."""
+    choose, score = halves(len(own.offsets.counts))
+    found = []
+    for place, (family, scores) in enumerate(own.answers):
+        others = [floor.answers[place][1] for floor in floors]
+        generator = np.random.default_rng(seed)
+        rows = compared(
+            scores, choose, score, others, generator=generator, resamples=settings.resamples
+        )
+        found += [(family, row) for row in rows]
+    corrected = holm([row.p for _, row in found])
+    return [Answer(*pair, p) for pair, p in zip(found, corrected, strict=True)]
+
+
+def halves(sentences: int) -> tuple[range, range]:
+    """Return the sentences that choose, and those on which the choice is scored."""
+    return range(0, sentences, 2), range(1, sentences, 2)
+
+
+def tables_of(
+    own: Seen, floors: Sequence[Seen], settings: RolesSettings, seed: int, n: str
+) -> dict[str, Table]:
+    """Return all tables.
+
+    Args:
+        own: of the model.
+        floors: of the networks with random weights.
+        n: how many sentences, in words.
+    """
+    size = len(own.offsets.counts)
+    choose, score = halves(size)
+    draw = np.random.default_rng(seed)
+    whole = draw.multinomial(size, [1 / size] * size, settings.resamples)
+    answers = answers_of(own, floors, settings, seed)
+    half = f"{len(score)} of {n}"
+    tables = {
+        "roles": roles_table(answers, own.offsets, own.sinks, whole, n),
+        "arcs": arcs_table(answers, half),
+        "offsets": offsets_table(own.offsets, [floor.offsets for floor in floors], n),
+        "sinks": sinks_table(own.sinks, [floor.sinks for floor in floors], whole, n),
+    }
+    if own.alignment:
+        drawn = draw.multinomial(len(score), [1 / len(score)] * len(score), settings.resamples)
+        tables["alignment"] = alignment_table(own.alignment, choose, score, drawn, half)
+    return tables
