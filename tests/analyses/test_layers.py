@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from headcount import cli
 from headcount.analyses.layers import LayersSettings, layers, miniature_text, treebank_text
 from headcount.analyses.result import Result
 from headcount.models.data.corpora import CorpusSettings
@@ -159,3 +160,15 @@ def test_tasks_fitted_together_find_what_each_finds_alone(models, text, tmp_path
         assert one.control == pytest.approx(other.control, abs=0.02)
     group = Group.of(asked[:2])
     assert (group.spread(1, asked[1].labels)[group.places[1]] == asked[1].labels).all()
+
+
+@pytest.mark.slow
+def test_the_command_shows_and_keeps_what_it_found(tmp_path, capsys):
+    run = tmp_path / "run"
+    assert cli.run(["train", "--preset", "nano", "-o", str(run)]) == 0
+    capsys.readouterr()
+    options = ["--task", "upos", "--sentences", "100", "--controls", "1"]
+    assert cli.run(["layers", str(run), *options]) == 0
+    shown = capsys.readouterr().out
+    assert "encoder syntax" in shown and "encoder: undecided" in shown
+    assert len(Result.load(run / "results" / "layers").tables) == 7
