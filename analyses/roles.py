@@ -134,12 +134,12 @@ def roles(
             networks.append(with_random_weights(translator, generator))
     except UsageError:
         remarks.append("No random network: this kind of model cannot be drawn anew.")
-    # Counted once: what a model reads does not depend on its weights.
-    counts = source_counts(translator, counted)
+    # Asked once: what a model reads does not depend on its weights.
+    asking = _asking(translator, text, sides, source_counts(translator, counted), settings)
     seen = []
     for number, network in enumerate(networks):
         progress("roles", number, len(networks))
-        seen.append(_see(network, text, sides, counts, settings))
+        seen.append(_see(network, text if not number else None, sides, asking))
     progress("roles", len(networks), len(networks))
     n = f"{len(text.pairs)} sentences ({text.name})"
     for name, side in zip(("source", "target"), sides, strict=True):
@@ -155,36 +155,57 @@ def roles(
     return Result("roles", tables, settings.model_dump(mode="json"), origin, tuple(remarks))
 
 
-def _see(
+Asking = Sequence[tuple[str, QuestionObserver]]
+"""Observers of questions with their families."""
+
+
+def _asking(
     translator: Translator,
     text: RoleText,
     sides: tuple[Side, Side],
     counts: Mapping[int, int],
     settings: RolesSettings,
-) -> Seen:
-    """Walk over the text once with all observers."""
-    layout, size = translator.layout, len(text.pairs)
-    offsets, sinks = OffsetObserver(layout, size), SinkObserver(layout, size)
+) -> Asking:
+    """Return observers of all questions that the text has annotation for."""
+    layout, fewest = translator.layout, settings.fewest
     asking: list[tuple[str, QuestionObserver]] = []
     for site, side in zip(("encoder", "decoder"), sides, strict=True):
-        asking.append(("syntax", ArcObserver(layout, site, side, fewest=settings.fewest)))
-        observer = ArcObserver(layout, site, side, ask=semantic_questions, fewest=settings.fewest)
-        asking.append(("semantics", observer))
-    for each in token_observers(translator, sides, counts, layout, fewest=settings.fewest):
-        asking.append(("tokens", each))
-    aligning: dict[str, AlignmentObserver] = {}
+        asking.append(("syntax", ArcObserver(layout, site, side, fewest=fewest)))
+        meaning = ArcObserver(layout, site, side, ask=semantic_questions, fewest=fewest)
+        asking.append(("semantics", meaning))
+    tokens = token_observers(translator, sides, counts, layout, fewest=fewest)
+    asking += [("tokens", observer) for observer in tokens]
     if text.linked:
         for asked in ASKED:
             said = asked == "said"
-            link = LinkObserver(layout, sides, text.pairs, said=said, fewest=settings.fewest)
+            link = LinkObserver(layout, sides, text.pairs, said=said, fewest=fewest)
             asking.append(("alignment", link))
-            aligning[asked] = AlignmentObserver(layout, sides, text.pairs, said=said)
+    return asking
+
+
+def _see(
+    translator: Translator, linked: RoleText | None, sides: tuple[Side, Side], asking: Asking
+) -> Seen:
+    """Walk over the text once with all observers.
+
+    Args:
+        linked: the text whose gold links are compared, if any.
+        asking: of `_asking`, which stay as they are.
+    """
+    layout, size = translator.layout, len(sides[0].sentences)
+    offsets, sinks = OffsetObserver(layout, size), SinkObserver(layout, size)
+    questions = [(family, observer.fresh()) for family, observer in asking]
+    aligning = {
+        asked: AlignmentObserver(layout, sides, linked.pairs, said=asked == "said")
+        for asked in ASKED
+        if linked and linked.linked
+    }
     observers: list[Observer] = [offsets, sinks, *aligning.values()]
-    walk(translator, sides, [*observers, *[observer for _, observer in asking]])
+    walk(translator, sides, [*observers, *[observer for _, observer in questions]])
     return Seen(
         offsets.profile,
         sinks.found,
-        [(family, observer.scores) for family, observer in asking],
+        [(family, observer.scores) for family, observer in questions],
         {asked: observer.scores for asked, observer in aligning.items()},
     )
 

@@ -68,12 +68,17 @@ def pooling_matrix(
     """
     units = max((len(sentence.unit_pieces) for sentence in aligned), default=0)
     matrix = torch.zeros(len(aligned), units, ordinary.shape[1], dtype=dtype)
-    for index, (places, sentence) in enumerate(
-        zip(positions(ordinary, aligned), aligned, strict=True)
-    ):
-        for unit, pieces in enumerate(sentence.unit_pieces):
-            weight = 1 / len(pieces) if average else 1.0
-            matrix[index, unit, [places[piece] for piece in pieces]] = weight
+    cells = [
+        (index, unit, places[piece], 1 / len(pieces) if average else 1.0)
+        for index, (places, sentence) in enumerate(
+            zip(positions(ordinary, aligned), aligned, strict=True)
+        )
+        for unit, pieces in enumerate(sentence.unit_pieces)
+        for piece in pieces
+    ]
+    if cells:  # all at once: setting single cells of a tensor is slow
+        *index, weight = zip(*cells, strict=True)
+        matrix[tuple(map(torch.tensor, index))] = torch.tensor(weight, dtype=dtype)
     return matrix.to(ordinary.device)  # [batch, unit, token]
 
 

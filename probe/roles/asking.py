@@ -8,10 +8,13 @@ input. What needs no model (fixed places, chance) is counted once, before any ba
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -84,6 +87,7 @@ class QuestionObserver(Observer):
         )
         for index, keys in enumerate(asked.keys):
             self._baselines(index, keys, visible)
+        self._flatten()
 
     def _baselines(self, index: int, keys: int, visible: Callable[[int, int], int]) -> None:
         """Count the questions of a sentence, and what needs no model to answer them."""
@@ -101,46 +105,68 @@ class QuestionObserver(Observer):
             by_place[row, -1] += keys - 1 in partners
             by_chance[row] += len(partners) / visible(query, keys)
 
+    def fresh(self) -> Self:
+        """Return an observer of the same questions that has not counted any answer yet."""
+        other = copy.copy(self)
+        other.scores = replace(self.scores, right=torch.zeros_like(self.scores.right))
+        return other
+
     @abstractmethod
     def looked(self, view: RoleView, name: Attention) -> Tensor:
         """Return the key that every query looks at most  # [batch, head, query]."""
 
     def observe(self, view: RoleView) -> None:
         """Count one batch; see `Observer.observe`."""
-        if not self.row:
+        rows, found, partner_of, partners = self._asked_of(view.batch.indices.tolist())
+        if not len(found):
             return
         columns = {head: column for column, head in enumerate(self.scores.heads)}
+        kinds, sizes = self._kinds[found], self.scores.right.shape
+        into = self.scores.right.view(-1, sizes[2])  # [sentence x arc, head]
+        cells = view.batch.indices[rows] * sizes[1] + kinds  # [question]
         for name in view.attention:
             ids = dict(self.layout.by_attention)[name]
             if name.site != self.site or not ids:
                 continue
             looked = self.looked(view, name).cpu()  # [batch, head, query]
-            heads = [columns[Head(name.site, name.layer, each)] for each in ids]
-            for row, index in enumerate(view.batch.indices.tolist()):
-                self._count(index, heads, looked[row])
+            answers = looked[rows, :, self._queries[found]]  # [question, head]
+            keys = 1 + int(torch.maximum(answers.max(), partners.max()))
+            is_right = torch.zeros(len(found), keys, dtype=torch.int16)  # [question, key]
+            is_right[partner_of, partners] = 1
+            first = columns[Head(name.site, name.layer, ids[0])]  # heads of a layer are neighbours
+            into[:, first : first + len(ids)].index_add_(0, cells, is_right.gather(1, answers))
 
-    def _count(self, index: int, heads: list[int], looked: Tensor) -> None:
-        """Count one sentence.
+    def _flatten(self) -> None:
+        """Lay all questions out in long tensors, so that a batch is counted at once."""
+        flat = [question for each in self.questions for question in each]
+        self._starts = list(accumulate(map(len, self.questions), initial=0))
+        self._queries = torch.tensor([question.query for question in flat], dtype=torch.long)
+        self._kinds = torch.tensor([self.row[question.arc] for question in flat], dtype=torch.long)
+        self._partner_starts = list(accumulate((len(it.partners) for it in flat), initial=0))
+        keys = [key for question in flat for key in question.partners]
+        self._partners = torch.tensor(keys, dtype=torch.long)
 
-        Args:
-            index: of the sentence.
-            heads: their columns.
-            looked: which key every query looks at most  # [head, query]
+    def _asked_of(self, indices: list[int]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Return the questions of some sentences.
+
+        Returns:
+            the row of each in `indices`, its number  # each [question]
+            which of them a right answer belongs to, and that answer  # each [partner]
         """
-        asked = self.questions[index]
-        if not asked:
-            return
-        answers = looked[:, [question.query for question in asked]].T  # [question, head]
-        # Keys beyond those of the longest answer are right for nobody.
-        keys = 1 + max(int(answers.max()), *[max(question.partners) for question in asked])
-        partners = torch.zeros(len(asked), keys, dtype=torch.int16)  # [question, key]
-        for place, question in enumerate(asked):
-            partners[place, list(question.partners)] = 1
-        right = partners.gather(1, answers)  # [question, head]
-        kinds = torch.tensor([self.row[question.arc] for question in asked])  # [question]
-        counts = torch.zeros(len(self.row), len(heads), dtype=torch.int16)  # [arc, head]
-        counts.index_add_(0, kinds, right)
-        self.scores.right[index][:, heads] = counts
+        ranges = [(self._starts[index], self._starts[index + 1]) for index in indices]
+        found = torch.cat([torch.arange(*each) for each in ranges])  # [question]
+        sizes = torch.tensor([end - start for start, end in ranges])  # [batch]
+        rows = torch.arange(len(indices)).repeat_interleave(sizes)  # [question]
+        starts = torch.tensor(self._partner_starts)
+        counts = starts[found + 1] - starts[found]  # [question]
+        partner_of = torch.arange(len(found)).repeat_interleave(counts)  # [partner]
+        partners = torch.cat(
+            [
+                self._partners[self._partner_starts[start] : self._partner_starts[end]]
+                for start, end in ranges
+            ]
+        )  # [partner]
+        return rows, found, partner_of, partners
 
 
 class WordObserver(QuestionObserver):

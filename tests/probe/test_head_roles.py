@@ -14,8 +14,8 @@ from headcount.models.translator import Capture
 from headcount.probe.annotations.pieces import word_pieces
 from headcount.probe.annotations.sentence import AnnotatedSentence, words_of
 from headcount.probe.roles import Arc, ArcObserver, OffsetObserver, joined, walk
-from headcount.probe.roles.questions import questions
 from headcount.probe.roles.answers import ArcScores
+from headcount.probe.roles.questions import questions
 
 PAD, BOS, EOS, WORD = 0, 2, 3, 4
 ENCODER, DECODER, CROSS = Attention("encoder", 0), Attention("decoder", 0), Attention("cross", 0)
