@@ -11,7 +11,6 @@
 
 PYTHON ?= python3
 ARGS ?=
-WORKERS ?= 2
 
 python := .venv/bin/python
 stamp := .venv/installed
@@ -27,7 +26,7 @@ run: $(stamp)
 	@$(python) -m headcount run $(ARGS)
 
 test: $(stamp)
-	@$(python) -m pytest -n $(WORKERS) $(ARGS)
+	@$(python) -m pytest -n 2 $(ARGS)
 
 slow: $(stamp)
 	@$(python) -m pytest -m slow $(ARGS)

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from headcount.models import attention
+from headcount.models.gates import HeadLayout
 from headcount.models.planted import planted_translator
 from headcount.probe import attention_norm, entropy, slope_metric, weight_norm
 from headcount.probe.importance import Proof, metric
@@ -112,3 +113,21 @@ def test_an_error_that_is_no_number_is_never_small():
 def test_relative_error_by_hand():
     assert relative_error(torch.tensor([1.0, 4.5]), torch.tensor([1.0, 5.0])) == 0.1
     assert relative_error(torch.tensor([0.25, 0.0]), torch.zeros(2)) == 0.25
+
+
+class Kinked:
+    """One head and the loss |g - 1 - 3e-6| + g, with a kink that a step of 1e-5 crosses."""
+
+    layout = HeadLayout.full({"encoder": 1}, 1)
+
+    def token_losses(self, batch, gates):
+        return (gates - 1 - 3e-6).abs() + gates  # [batch, target]
+
+
+@pytest.mark.parametrize(("slope", "largest"), [(0.0, 1e-6), (1.0, math.inf)])
+def test_a_step_that_crosses_a_kink_is_no_evidence(slope, largest):
+    slopes = torch.tensor([[slope]], dtype=torch.float64)
+    arguments = (Kinked(), None, slopes, torch.Generator().manual_seed(0))
+    error = slope_metric._difference_error(*arguments)
+    assert error <= largest
+    assert slope == 0 or error > 0.1
