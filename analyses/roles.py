@@ -14,6 +14,7 @@ Holm's correction counts every head, direction and relation that was asked.
 | `offsets` | a head and an offset |
 | `sinks` | a head and a kind of key |
 | `alignment` | an aligner: a head, a mean, the union |
+| `likeness`, `map`, `merges`, `outliers` | which heads are alike; see `likeness.py` |
 
 Pitfall: attention says where a head looks, not what it does with what it sees.
 """
@@ -53,6 +54,7 @@ from ..probe.roles import (
     walk,
 )
 from .analysis import Progress, analysis, silent, spread
+from .likeness import likeness, likeness_tables
 from .provenance import Stopwatch, provenance
 from .result import Result, Table
 from .role_tables import (
@@ -75,6 +77,7 @@ class RolesSettings(Settings):
         sentences: at most so many, spread evenly over the text.
         random_networks: networks with random weights that are looked at as well.
         fewest: questions that a kind must have to be asked.
+        likeness_sentences: of these, so many tell which heads are alike.
         training_sentences: on which it is counted which source tokens are rare.
         resamples: bootstrap resamples of the sentences for the intervals.
     """
@@ -82,6 +85,7 @@ class RolesSettings(Settings):
     sentences: int = 1000
     random_networks: int = 2
     fewest: int = 50
+    likeness_sentences: int = 300
     training_sentences: int = 5000
     resamples: int = 1000
 
@@ -152,6 +156,10 @@ def roles(
         device=translator.device,
     )
     tables = tables_of(seen[0], seen[1:], settings, seed, n)
+    few = text.head(settings.likeness_sentences)
+    some = joined(translator, [(pair.source, pair.target) for pair in few.pairs])
+    alike = [likeness(network, some) for network in networks]
+    tables |= likeness_tables(alike[0], alike[1:], f"{len(few.pairs)} of {n}")
     return Result("roles", tables, settings.model_dump(mode="json"), origin, tuple(remarks))
 
 

@@ -121,6 +121,19 @@ def test_a_head_for_a_relation_is_found_by_the_whole_analysis(vocabulary):
     assert right["share"] == 1.0 and right["p_holm"] < 1e-6
 
 
+def test_the_carrier_is_unlike_the_rest_and_random_heads_are_counted_too(found, planted):
+    pairs, heads, counted = (rows(found, name) for name in ("likeness", "map", "outliers"))
+    assert len(pairs) == 3 * 15 and len(heads) == len(planted.layout)
+    cross = heads[heads["site"] == "cross"]
+    outside = cross[cross["outlier"]]
+    assert [tuple(row) for row in outside[["layer", "head"]].to_numpy()] == [(1, 1)]
+    assert cross["group"].nunique() == 2
+    trained = counted[(counted["network"] == "trained") & (counted["site"] == "cross")].iloc[0]
+    assert (trained["heads"], trained["outliers"], trained["layers_with_one_or_two"]) == (6, 1, 1)
+    assert set(counted["network"]) == {"trained", "random"}
+    assert rows(found, "merges").groupby("site")["size"].max().tolist() == [6, 6, 6]
+
+
 def test_results_come_back_from_disk(found, tmp_path):
     found.save(tmp_path)
     again = Result.load(tmp_path)

@@ -1,0 +1,211 @@
+"""Which heads of a site are alike, and which are unlike the rest: the tables of `roles` on that.
+
+| table | one row |
+| --- | --- |
+| `likeness` | two heads of a site: distance of their maps, CKA of their outputs, overlap |
+| `map` | a head: its group, its place on a flat map, whether it is an outlier of its layer |
+| `merges` | a step of the clustering |
+| `outliers` | a network and a site: how many heads are unlike their layer |
+
+The last has the networks with random weights too: "one or two heads in a layer are unlike the
+rest" says something only where those have fewer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..models.gates import SITES, Head
+from ..models.translator import Translator
+from ..probe.roles import Side, walk
+from ..probe.roles.grouping import groups, merges, outliers, scaled, twins
+from ..probe.roles.redundancy import LikenessObserver, expected_overlap, overlaps
+from .result import Column, Table
+
+NEAR = 0.5
+"""Groups are what is joined below this share of the largest height."""
+Array = NDArray[np.float64]
+DISTANCE = "0: one map, 1: unlike as chance"
+PAIRS = (
+    Column("site", "text", "encoder, decoder or cross"),
+    Column("layer", "whole", "layer of one head, 0-based"),
+    Column("head", "whole", "its original id, 0-based"),
+    Column("other_layer", "whole", "layer of the other head"),
+    Column("other_head", "whole", "its original id"),
+    Column("distance", "number", "Jensen-Shannon distance of their maps, normalised", DISTANCE),
+    Column("cka", "number", "linear CKA of their outputs", "0 to 1"),
+    Column("overlap", "number", "mean squared cosine of the spaces they write to", "0 to 1"),
+    Column("expected_overlap", "number", "of random spaces: head width / width", "0 to 1"),
+    Column("twins", "truth", "each other's nearest, nearer than half the site's median"),
+)
+MAP = (
+    Column("site", "text", "encoder, decoder or cross"),
+    Column("layer", "whole", "layer, 0-based"),
+    Column("head", "whole", "original id of the head in its layer, 0-based"),
+    Column("x", "number", "place on the flat map, larger axis", "distance"),
+    Column("y", "number", "place on the flat map, smaller axis", "distance"),
+    Column("shown", "number", "share of the site's squared distances that the map shows", "0 to 1"),
+    Column("group", "whole", f"group, joined below {NEAR:.0%} of the largest height"),
+    Column("mean_distance", "number", "mean distance to the other heads of its layer", DISTANCE),
+    Column("outlier", "truth", "whether that is beyond median + 3 MAD of its layer"),
+)
+MERGES = (
+    Column("site", "text", "encoder, decoder or cross"),
+    Column("step", "whole", "step of average-linkage clustering, 0-based"),
+    Column("left", "whole", "a head (its place in the site), or heads + the step that made it"),
+    Column("right", "whole", "the group that it is joined with"),
+    Column("height", "number", "mean distance of the two", DISTANCE),
+    Column("size", "whole", "heads of the joined group"),
+)
+OUTLIERS = (
+    Column("network", "text", "trained, or random weights"),
+    Column("number", "whole", "which of them, 0-based"),
+    Column("site", "text", "encoder, decoder or cross"),
+    Column("heads", "whole", "heads of the site"),
+    Column("outliers", "whole", "heads beyond median + 3 MAD of their layer"),
+    Column("layers", "whole", "layers of the site"),
+    Column("layers_with_one_or_two", "whole", "layers with one or two such heads"),
+    Column("median_distance", "number", "median distance of all pairs of the site", DISTANCE),
+)
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """What was found of one site.
+
+    Args:
+        heads: of the site.
+        distances, cka, overlap: of all pairs  # each [head, head]
+        expected: overlap of random spaces.
+    """
+
+    heads: tuple[Head, ...]
+    distances: Array
+    cka: Array
+    overlap: Array
+    expected: float
+
+
+def likeness(translator: Translator, sides: tuple[Side, Side]) -> list[Likeness]:
+    """Compare the heads of each site, in one walk.
+
+    Args:
+        translator: the model.
+        sides: sentences to read.
+    """
+    observers = [LikenessObserver(translator.layout, site) for site in SITES]
+    walk(translator, sides, observers)
+    return [
+        Likeness(
+            it.heads,
+            it.distances().numpy(),
+            it.cka().numpy(),
+            overlaps(translator, it.heads).numpy(),
+            expected_overlap(translator, it.heads[0]),
+        )
+        for it in observers
+        if len(it.heads) > 1
+    ]
+
+
+def likeness_tables(
+    own: Sequence[Likeness], floors: Sequence[Sequence[Likeness]], n: str
+) -> dict[str, Table]:
+    """Return all tables.
+
+    Args:
+        own: of the model, by site.
+        floors: of networks with random weights.
+        n: how many sentences, in words.
+    """
+    networks = [("trained", 0, own), *(("random", i, it) for i, it in enumerate(floors))]
+    captions = {
+        "likeness": "How alike two heads of a site are: in what they look at, say, and write to.",
+        "map": "Heads on a flat map of their distances, with groups and outliers.",
+        "merges": "Clustering of the heads of each site by distance, average linkage.",
+        "outliers": "Heads unlike the rest of their layer, beside networks with random weights.",
+    }
+    rows = {
+        "likeness": (PAIRS, [row for it in own for row in _pairs(it)]),
+        "map": (MAP, [row for it in own for row in _map(it)]),
+        "merges": (MERGES, [row for it in own for row in _merges(it)]),
+        "outliers": (
+            OUTLIERS,
+            [
+                {"network": kind, "number": number, **_outliers(it)}
+                for kind, number, sites in networks
+                for it in sites
+            ],
+        ),
+    }
+    return {name: Table.of(captions[name], *it, n=n) for name, it in rows.items()}
+
+
+def _pairs(found: Likeness) -> list[dict[str, object]]:
+    pairs = set(twins(found.distances))
+    return [
+        {
+            **found.heads[one]._asdict(),
+            "other_layer": found.heads[other].layer,
+            "other_head": found.heads[other].head,
+            "distance": found.distances[one, other],
+            "cka": found.cka[one, other],
+            "overlap": found.overlap[one, other],
+            "expected_overlap": found.expected,
+            "twins": (one, other) in pairs,
+        }
+        for one in range(len(found.heads))
+        for other in range(one + 1, len(found.heads))
+    ]
+
+
+def _map(found: Likeness) -> list[dict[str, object]]:
+    places, shown = scaled(found.distances)
+    steps = merges(found.distances)
+    group = groups(found.distances, NEAR * steps[-1].height)
+    unlike = outliers(found.distances, found.heads)
+    rows: list[dict[str, object]] = []
+    for column, head in enumerate(found.heads):
+        layer = [at for at, it in enumerate(found.heads) if it.layer == head.layer and at != column]
+        rows.append(
+            {
+                **head._asdict(),
+                "x": places[column, 0],
+                "y": places[column, 1],
+                "shown": shown,
+                "group": group[column],
+                "mean_distance": found.distances[column, layer].mean() if layer else None,
+                "outlier": unlike[column],
+            }
+        )
+    return rows
+
+
+def _merges(found: Likeness) -> list[dict[str, object]]:
+    site = found.heads[0].site
+    return [
+        {"site": site, "step": step, **merge._asdict()}
+        for step, merge in enumerate(merges(found.distances))
+    ]
+
+
+def _outliers(found: Likeness) -> dict[str, object]:
+    unlike = outliers(found.distances, found.heads)
+    layers = sorted({head.layer for head in found.heads})
+    counts = [
+        sum(far for far, head in zip(unlike, found.heads, strict=True) if head.layer == layer)
+        for layer in layers
+    ]
+    upper = found.distances[np.triu_indices(len(found.heads), 1)]
+    return {
+        "site": found.heads[0].site,
+        "heads": len(found.heads),
+        "outliers": sum(counts),
+        "layers": len(layers),
+        "layers_with_one_or_two": sum(count in (1, 2) for count in counts),
+        "median_distance": float(np.median(upper)),
+    }
