@@ -114,7 +114,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "small": {
         "corpus": {"name": "multi30k"},
-        "vocabulary": {"size": 5000},
+        "vocabulary": {"size": 8000},
         "network": {
             "width": 256,
             "feed_forward_width": 1024,
@@ -122,12 +122,13 @@ PRESETS: dict[str, dict[str, Any]] = {
             "norm_place": "pre",
         },
         "training": {
-            "updates": 4400,
-            "learning_rate": 3e-3,
-            "warmup": 200,
-            "cooldown": 0.4,
-            "validate_every": 200,
-            "average": 3,
+            "updates": 9500,
+            "schedule": "constant",
+            "learning_rate": 2e-3,
+            "warmup": 500,
+            "cooldown": 0.5,
+            "validate_every": 500,
+            "average": 1,
         },
         "prune": {"metrics": FOLLOWED},
     },

@@ -57,7 +57,7 @@ def heads(findings: Findings) -> Markup | None:
             "heads": len(names),
             "remarks": findings.results["score"].remarks,
             "caption": caption_of(findings, "score", ("heads",), text, unit=unit, figure="heads"),
-            "sheet": _sheet(rows[~rows["metric"].isin(broken)], removal, names),
+            "sheet": _sheet(rows[~rows["metric"].isin(broken)], names),
         },
     )
 
@@ -197,27 +197,21 @@ def _samples(findings: Findings) -> list[Example]:
     return examples_of(findings)[:SAMPLES]
 
 
-def _sheet(
-    rows: pd.DataFrame, removal: dict[str, Any] | None, names: list[tuple[str, int, int]]
-) -> Sheet:
+def _sheet(rows: pd.DataFrame, names: list[tuple[str, int, int]]) -> Sheet:
     """Return all values in one table: one row a head, for readers who want numbers."""
     metrics = list(rows["metric"].unique())
     columns = ["Head"]
     for metric in metrics:
         unit = rows[rows["metric"] == metric]["unit"].iloc[0]
-        columns += [f"{title_of(metric)} ({unit})", "Rank"]
-    orders = removal["orders"] if removal else []
-    columns += [f"Goes as number, by {order['title'].lower()}" for order in orders]
+        columns.append(f"{title_of(metric)} ({unit})")
     by_head: dict[tuple[str, int, int], dict[str, Any]] = {}
     for row in records(rows):
         by_head.setdefault((row["site"], row["layer"], row["head"]), {})[row["metric"]] = row
     printed = []
-    for place, name in enumerate(names):
+    for name in names:
         cells = ["{}.{}.{}".format(*name)]
         for metric in metrics:
             found = by_head[name].get(metric)
-            cells += [_exact(found["value"]), f"{found['rank']}"] if found else ["–", "–"]
-        for order in orders:
-            cells.append(f"{order['gone'].index(place) + 1}" if place in order["gone"] else "–")
+            cells.append(f"{_exact(found['value'])} ({found['rank']})" if found else "–")
         printed.append(cells)
-    return Sheet("Every head by every metric", columns, printed)
+    return Sheet("Every head by every metric, and its rank", columns, printed)

@@ -137,7 +137,7 @@ def test_a_metric_whose_proof_fails_is_never_shown_as_a_number(broken):
     for table in squares:
         cells = [row.all("td")[column].text for row in table.all("tr")[1:]]
         assert set(cells) == {"–", ""}
-    headings, _ = sheet(heads, "Every head by every metric")
+    headings, _ = sheet(heads, "Every head by every metric, and its rank")
     assert not any(heading.startswith("Gradient") for heading in headings)
 
 

@@ -1,0 +1,157 @@
+"""The section on what heads do, from a Result of two heads made by hand."""
+
+import pytest
+from made_results import HOSTILE, NUMBER, TEXT, WHOLE, columns, provenance, write_run
+from reading import read
+
+from headcount.analyses.result import Result, Table
+from headcount.reports.page import build_page
+
+KINDS = {"site": TEXT, "layer": WHOLE, "head": WHOLE}
+FIRST, SECOND = ({"site": "encoder", "layer": 0, "head": head} for head in (0, 1))
+SHARES = {-4: 0.1, -1: 0.6, 0: 0.2, None: 0.1}
+ARC = {
+    "family": "syntax", "kind": "nsubj", "direction": "dependent->head", "accuracy": 0.9,
+    "place": "-2", "baseline": 0.4, "chance": 0.1, "floor": 0.3, "effect": 0.5,
+    "effect_low": 0.42, "effect_high": 0.58, "p_holm": 2e-9,
+}  # fmt: skip
+ARC_KINDS = {name: TEXT if isinstance(value, str) else NUMBER for name, value in ARC.items()}
+
+
+def table(records, **kinds) -> Table:
+    return Table.of("made", columns(**kinds), records, n="40 sentences")
+
+
+def made_roles(kind: str = "nsubj", positions=()) -> Result:
+    found = {**FIRST, "family": "syntax", "role": f"{kind}, dependent->head"}
+    found |= {"share": 0.9, "effect": 0.5}
+    weak = {**ARC, **SECOND, "kind": "amod", "effect": 0.06, "p_holm": 0.3, "chosen": True}
+    aligned = [
+        {"aligner": name, "asked": "said", "chosen": name == "cross.0.1", "precision": 0.8}
+        | {"recall": 0.7, "error_rate": 0.25, "error_rate_low": 0.2, "error_rate_high": 0.3}
+        for name in ("cross.0.0", "cross.0.1", "mean", "union")
+    ]
+    counted = [
+        {"network": kind, "number": number, "site": "encoder", "heads": 2, "outliers": count}
+        | {"layers": 1, "layers_with_one_or_two": count, "median_distance": 0.5 + number}
+        for kind, number, count in (("trained", 0, 1), ("random", 0, 0), ("random", 1, 1))
+    ]
+    pair = {"other_layer": 0, "other_head": 1, "distance": 0.36, "twins": True}
+    tables = {
+        "roles": table(
+            [found, *positions], **KINDS, family=TEXT, role=TEXT, share=NUMBER, effect=NUMBER
+        ),
+        "arcs": table(
+            [
+                {**ARC, **FIRST, "kind": kind, "chosen": True},
+                {**ARC, **SECOND, "kind": "left out", "chosen": False},
+                weak,
+            ],
+            **KINDS,
+            **ARC_KINDS,
+            chosen="truth",
+        ),
+        "offsets": table(
+            [
+                {**head, "offset": offset, "share": share}
+                for head in (FIRST, SECOND)
+                for offset, share in SHARES.items()
+            ],
+            **KINDS,
+            offset=WHOLE,
+            share=NUMBER,
+        ),
+        "sinks": table(
+            [
+                {**head, "kind": name, "mass": mass}
+                for head in (FIRST, SECOND)
+                for name, mass in (("words", 0.25), ("self", 0.75))
+            ],
+            **KINDS,
+            kind=TEXT,
+            mass=NUMBER,
+        ),
+        "alignment": table(
+            aligned, aligner=TEXT, asked=TEXT, chosen="truth", precision=NUMBER, recall=NUMBER,
+            error_rate=NUMBER, error_rate_low=NUMBER, error_rate_high=NUMBER,
+        ),
+        "outliers": table(
+            counted, network=TEXT, number=WHOLE, site=TEXT, heads=WHOLE, outliers=WHOLE,
+            layers=WHOLE, layers_with_one_or_two=WHOLE, median_distance=NUMBER,
+        ),
+        "map": table(
+            [{**FIRST, "outlier": False}, {**SECOND, "outlier": True}], **KINDS, outlier="truth"
+        ),
+        "likeness": table(
+            [{**FIRST, **pair}], **KINDS, other_layer=WHOLE, other_head=WHOLE, distance=NUMBER,
+            twins="truth",
+        ),
+    }  # fmt: skip
+    return Result("roles", tables, {}, provenance(), ("Two words have no piece.",))
+
+
+def section_of(folder, result: Result):
+    page = build_page(write_run(folder, result)).read_text(encoding="utf-8")
+    return read(page).one("section", id="roles")
+
+
+@pytest.fixture(scope="module")
+def section(tmp_path_factory):
+    return section_of(tmp_path_factory.mktemp("runs") / "roles", made_roles())
+
+
+def rows_of(table):
+    return [
+        [cell.text.strip() for cell in row.inside if not isinstance(cell, str)]
+        for row in table.all("tr")
+    ]
+
+
+def test_roles_are_named_head_by_head(section):
+    heads, pairs, alignment, unlike = (rows_of(it) for it in section.all("table", class_="sheet"))
+    assert heads[1:] == [["encoder.0.0", "nsubj, dependent → head (90 %, lead +50)"]]
+    assert pairs[1:] == [
+        ["encoder.0.0", "nsubj, dependent → head", "90.0", "40.0 (-2)", "10.0", "30.0",
+         "+50.0 [42.0, 58.0]", "< 0.0001"],
+        ["encoder.0.1", "amod, dependent → head", "90.0", "40.0 (-2)", "10.0", "30.0",
+         "+6.0 [42.0, 58.0]", "0.30"],
+    ]  # fmt: skip
+    assert [row[0] for row in alignment[1:]] == [
+        "cross.0.1 (best head)",
+        "mean of all heads",
+        "union of all heads",
+    ]
+    assert alignment[1][1:] == ["said", "80.0", "70.0", "25.0 [20.0, 30.0]"]
+    assert unlike[1][1:] == ["1 of 1", "0 to 1", "0.50", "0.50 to 1.50", "0.1", "0.0 and 0.1"]
+
+
+def test_the_absence_of_positional_heads_is_said(section):
+    text = " ".join(section.text.split())
+    assert "1 of 2 heads have a role that was tested." in text
+    assert "the closest is encoder.0.0, 60 % at offset −1" in text
+    assert "Two words have no piece." in text
+
+
+def test_positional_heads_are_named(tmp_path):
+    placed = {**SECOND, "family": "position", "role": "+1", "share": 0.95}
+    text = " ".join(section_of(tmp_path, made_roles(positions=[placed])).text.split())
+    assert "2 of 2 heads have a role that was tested." in text
+    assert "At one fixed distance look encoder.0.1 (+1)." in text
+    assert "offset +1 (95 %)" in text
+
+
+def test_profiles_and_distances_are_shown(section):
+    profiles, square = section.all("table", class_="map pairs-of")
+    assert rows_of(profiles)[0] == [
+        "head", "−3", "−2", "−1", "0", "+1", "+2", "+3", "further", "self",
+    ]  # fmt: skip
+    assert rows_of(profiles)[1][1:] == ["", "", "60", "20", "", "", "", "20", "75"]
+    assert rows_of(square) == [["head", "0.0", "0.1"], ["0.0", "", "36"], ["0.1", "36", ""]]
+    links = {link.attributes["href"] for link in section.all("a")}
+    assert {"results/roles/arcs.csv", "results/roles/merges.csv"} <= links
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_relations_stay_text(tmp_path, text):
+    section = section_of(tmp_path, made_roles(kind=text))
+    assert not section.all("script") and not section.all("img")
