@@ -17,6 +17,7 @@ from . import section
 STRONGEST = 10  # pairs of a head and a relation that are listed
 NEAR = 3  # offsets up to this have a column of their own
 POSITIONAL = 0.9
+MINUS = "\u2212"
 Figure = tuple[Sheet, Caption]
 Row = dict[str, Any]
 
@@ -109,7 +110,7 @@ def _pairs(findings: Findings) -> Figure | None:
             _name(row),
             _arrow(f"{row['kind']}, {row['direction']}"),
             _percent(row["accuracy"]),
-            f"{_percent(row['baseline'])} ({row['place']})",
+            f"{_percent(row['baseline'])} ({row['place'].replace('-', MINUS)})",
             _percent(row["chance"]),
             _percent(row["floor"]),
             f"{signed(100 * row['effect'], 1)} "

@@ -111,9 +111,9 @@ def test_roles_are_named_head_by_head(section):
     heads, pairs, alignment, unlike = (rows_of(it) for it in section.all("table", class_="sheet"))
     assert heads[1:] == [["encoder.0.0", "nsubj, dependent → head (90 %, lead +50)"]]
     assert pairs[1:] == [
-        ["encoder.0.0", "nsubj, dependent → head", "90.0", "40.0 (-2)", "10.0", "30.0",
+        ["encoder.0.0", "nsubj, dependent → head", "90.0", "40.0 (−2)", "10.0", "30.0",
          "+50.0 [42.0, 58.0]", "< 0.0001"],
-        ["encoder.0.1", "amod, dependent → head", "90.0", "40.0 (-2)", "10.0", "30.0",
+        ["encoder.0.1", "amod, dependent → head", "90.0", "40.0 (−2)", "10.0", "30.0",
          "+6.0 [42.0, 58.0]", "0.30"],
     ]  # fmt: skip
     assert [row[0] for row in alignment[1:]] == [
