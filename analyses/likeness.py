@@ -108,7 +108,7 @@ def likeness(translator: Translator, sides: tuple[Side, Side]) -> list[Likeness]
             expected_overlap(translator, it.heads[0]),
         )
         for it in observers
-        if len(it.heads) > 1
+        if len(it.heads) > 1 and it.reference  # empty targets compare nothing
     ]
 
 

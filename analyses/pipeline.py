@@ -7,6 +7,7 @@ So the same command goes on after Ctrl-C or a kill, and does nothing when all is
     text -> train -> evaluate -------+
               +----> score -> prune -+
               +----> relevance ------+-> report
+              +----> roles ----------+
 
 Drawing is not known on this floor: whoever calls the pipeline brings the function that
 writes the page.
@@ -34,12 +35,14 @@ from .prune import prune
 from .relevance import relevance
 from .reliability import ReliabilitySettings, reliability
 from .result import Result
+from .role_text import own_text
+from .roles import roles
 from .run_folder import RunFolder, Stage
 from .score import score
 from .train import help_to_train, train
 
 MEASURING = ("models", "probe", "analyses")
-RESULTS = ("train", "evaluate", "score", "prune", "relevance", "reliability")
+RESULTS = ("train", "evaluate", "score", "prune", "relevance", "roles", "reliability")
 
 
 class Pipeline:
@@ -70,6 +73,7 @@ class Pipeline:
             self.evaluate()
             self.prune()
             self.relevance()
+            self.roles()
             self.reliability()
             self.report(write_page)
 
@@ -181,6 +185,22 @@ class Pipeline:
         inputs = self._inputs(settings.relevance) | {"text valid": self.corpus.valid.fingerprint}
         run.stage("relevance", inputs, [run.result("relevance")], work)
         return Result.load(run.result("relevance"))
+
+    def roles(self) -> Result:
+        """Say what each head looks at, and return what was found."""
+        settings, run = self.settings, self.run
+
+        def work(stage: Stage) -> None:
+            text = own_text(self.corpus, settings.corpus)
+            arguments = (self.translator, self.corpus, settings.roles, settings.seed)
+            roles(*arguments, self.progress, text=text).save(run.result("roles"))
+
+        inputs = self._inputs(settings.roles) | {
+            "text test": self.corpus.test.fingerprint,
+            "text train": self.corpus.train.fingerprint,
+        }
+        run.stage("roles", inputs, [run.result("roles")], work)
+        return Result.load(run.result("roles"))
 
     @property
     def reliability_settings(self) -> ReliabilitySettings:

@@ -26,6 +26,7 @@ from .evaluate import EvaluateSettings
 from .prune import PruneSettings
 from .relevance import ExampleSettings
 from .reliability import ReliabilitySettings
+from .roles import RolesSettings
 from .score import ScoreSettings
 
 
@@ -45,6 +46,7 @@ class RunSettings(Settings):
     score: ScoreSettings = ScoreSettings()
     prune: PruneSettings = PruneSettings()
     relevance: ExampleSettings = ExampleSettings()
+    roles: RolesSettings = RolesSettings()
     reliability: ReliabilitySettings = ReliabilitySettings()
 
 
@@ -75,6 +77,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "evaluate": {"sentences": 40, "beams": [1, 2]},
         "score": {"sentences": 40, "resamples": 200},
         "relevance": {"sentences": 2},
+        "roles": {"sentences": 200, "likeness_sentences": 40, "resamples": 200},
         "reliability": {
             "sentences": 40,
             "curve_sentences": 20,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..models.data.corpora import CorpusSettings, made_miniature
+from ..models.data.corpora import CorpusSettings, miniature_test
 from ..models.data.parallel_text import Corpus, ParallelText
 from ..models.errors import DataError
 from ..models.translator import Translator
@@ -60,7 +60,7 @@ class RoleText:
 def own_text(corpus: Corpus, settings: CorpusSettings) -> RoleText:
     """Return the test text of a run, with gold annotation if the corpus is the built-in one."""
     if settings.name == MINIATURE and settings.source_language in (None, "en"):
-        return linked_text(aligned_text(made_miniature(settings).test, "test"))
+        return linked_text(aligned_text(miniature_test(settings), "test"))
     test = corpus.test
     pairs = [
         AlignedPair(_plain(f"{number}", source), _plain(f"{number}", target), (), ())

@@ -71,7 +71,7 @@ ASKED = ("read", "said")
 
 
 class RolesSettings(Settings):
-    """How much text to look at, and how carefully.
+    """How much text to look at, and how carefully; the defaults are what a run can afford.
 
     Args:
         sentences: at most so many, spread evenly over the text.
@@ -83,9 +83,9 @@ class RolesSettings(Settings):
     """
 
     sentences: int = 1000
-    random_networks: int = 2
+    random_networks: int = 1
     fewest: int = 50
-    likeness_sentences: int = 300
+    likeness_sentences: int = 150
     training_sentences: int = 5000
     resamples: int = 1000
 

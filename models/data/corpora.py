@@ -12,7 +12,7 @@ A corpus is always a named language pair; the built-in one and Multi30k go in bo
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -28,7 +28,9 @@ from .readers import LONGEST_LINE, no_such_file
 from .text_store import read_split
 
 if TYPE_CHECKING:
-    from .miniature import MiniatureCorpus
+    from .miniature import AnnotatedPair, MiniatureCorpus
+
+_GOLD_TESTS: dict[CorpusSettings, Sequence[AnnotatedPair]] = {}
 
 __all__ = ["Corpus", "CorpusSettings", "ParallelText", "corpus", "load_corpus"]
 
@@ -176,7 +178,19 @@ def made_miniature(settings: CorpusSettings) -> MiniatureCorpus:
 
     few = max(1, settings.sentences // 4)
     sizes = {"valid": min(500, few), "test": min(1_000, 2 * few), "unseen": min(500, few)}
-    return generate(settings.seed, settings.sentences, **sizes)
+    made = generate(settings.seed, settings.sentences, **sizes)
+    _GOLD_TESTS.clear()
+    _GOLD_TESTS[settings] = made.test
+    return made
+
+
+def miniature_test(settings: CorpusSettings) -> Sequence[AnnotatedPair]:
+    """Return the built-in corpus' test pairs with their gold annotation.
+
+    Those of the corpus that was made last are still there: whoever loaded its text need not
+    wait for all of it a second time.
+    """
+    return _GOLD_TESTS[settings] if settings in _GOLD_TESTS else made_miniature(settings).test
 
 
 @corpus("multi30k")
