@@ -6,8 +6,8 @@ So the same command goes on after Ctrl-C or a kill, and does nothing when all is
 
     text -> train -> evaluate -------+
               +----> score -> prune -+
-              +----> relevance ------+-> report
-              +----> roles ----------+
+              |           -> roles --+-> report
+              +----> relevance ------+
 
 Drawing is not known on this floor: whoever calls the pipeline brings the function that
 writes the page.
@@ -189,15 +189,18 @@ class Pipeline:
     def roles(self) -> Result:
         """Say what each head looks at, and return what was found."""
         settings, run = self.settings, self.run
+        scores = self.score()
 
         def work(stage: Stage) -> None:
             text = own_text(self.corpus, settings.corpus)
             arguments = (self.translator, self.corpus, settings.roles, settings.seed)
-            roles(*arguments, self.progress, text=text).save(run.result("roles"))
+            result = roles(*arguments, self.progress, text=text, scores=scores)
+            result.save(run.result("roles"))
 
         inputs = self._inputs(settings.roles) | {
             "text test": self.corpus.test.fingerprint,
             "text train": self.corpus.train.fingerprint,
+            "scores": self._made("score"),
         }
         run.stage("roles", inputs, [run.result("roles")], work)
         return Result.load(run.result("roles"))

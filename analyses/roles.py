@@ -14,6 +14,7 @@ Holm's correction counts every head, direction and relation that was asked.
 | `offsets` | a head and an offset |
 | `sinks` | a head and a kind of key |
 | `alignment` | an aligner: a head, a mean, the union |
+| `importance` | a metric and a site: do important heads have roles (`role_importance.py`) |
 | `likeness`, `map`, `merges`, `outliers` | which heads are alike; see `likeness.py` |
 
 Pitfall: attention says where a head looks, not what it does with what it sees.
@@ -29,6 +30,7 @@ import torch
 
 from ..models.data.parallel_text import Corpus
 from ..models.errors import UsageError
+from ..models.gates import Head
 from ..models.reinitialised import with_random_weights
 from ..models.settings import Settings
 from ..models.translator import Translator
@@ -57,6 +59,7 @@ from .analysis import Progress, analysis, silent, spread
 from .likeness import likeness, likeness_tables
 from .provenance import Stopwatch, provenance
 from .result import Result, Table
+from .role_importance import importance_table
 from .role_tables import (
     Answer,
     alignment_table,
@@ -115,6 +118,7 @@ def roles(
     progress: Progress = silent,
     *,
     text: RoleText,
+    scores: Result | None = None,
 ) -> Result:
     """Say what each head attends to.
 
@@ -122,6 +126,7 @@ def roles(
         translator: the model.
         corpus: whose training text says which words are rare.
         text: annotated sentences to look at.
+        scores: of the analysis `score`, to set roles beside importance.
 
     Raises:
         DataError: no sentences.
@@ -156,11 +161,22 @@ def roles(
         device=translator.device,
     )
     tables = tables_of(seen[0], seen[1:], settings, seed, n)
+    if scores is not None:
+        having = _having(tables["roles"])
+        ranks = scores.tables["heads"].rows
+        tables["importance"] = importance_table(ranks, translator.layout.heads, having, seed, n)
     few = text.head(settings.likeness_sentences)
     some = joined(translator, [(pair.source, pair.target) for pair in few.pairs])
     alike = [likeness(network, some) for network in networks]
     tables |= likeness_tables(alike[0], alike[1:], f"{len(few.pairs)} of {n}")
     return Result("roles", tables, settings.model_dump(mode="json"), origin, tuple(remarks))
+
+
+def _having(found: Table) -> set[Head]:
+    """Return the heads with a role; to rest on something is none."""
+    rows = found.rows[found.rows["family"] != "rest"]
+    names = rows[["site", "layer", "head"]].to_numpy().tolist()
+    return {Head(str(site), int(layer), int(head)) for site, layer, head in names}
 
 
 Asking = Sequence[tuple[str, QuestionObserver]]

@@ -103,6 +103,7 @@ def command(
             settings,
             pipeline.settings.seed if seed is None else seed,
             progress,
+            scores=_scores(opened.result("score")),
             text=_text(pipeline, treebank, target_treebank, links, settings.sentences),
         )
         result.save(output or opened.result("roles"))
@@ -110,6 +111,13 @@ def command(
         echo_json({**_records(result), "remarks": list(result.remarks)})
     else:
         _show(result)
+
+
+def _scores(folder: Path) -> Result | None:
+    """Return the importance of heads if RUN has it; roles are set beside it."""
+    from ..analyses.result import Result
+
+    return Result.load(folder) if (folder / "result.json").exists() else None
 
 
 def _text(

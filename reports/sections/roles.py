@@ -11,6 +11,7 @@ from markupsafe import Markup
 from ..drawing.palette import heat_step
 from ..findings import Findings, records
 from ..rendering import Caption, Sheet, caption_of, render
+from ..unproven import unproven
 from ..wording import fixed, interval, missing, signed, significant, title_of
 from . import section
 
@@ -36,6 +37,7 @@ def roles(findings: Findings) -> Markup | None:
                 for name, title, it in (
                     ("roles", "", _heads(findings)),
                     ("relations", "The strongest pairs of a head and a question", _pairs(findings)),
+                    ("importance", "Do important heads have roles?", _importance(findings)),
                     ("alignment", "Does cross-attention align words?", _alignment(findings)),
                     ("outliers", "Are some heads unlike the rest?", _outliers(findings)),
                 )
@@ -127,6 +129,40 @@ def _pairs(findings: Findings) -> Figure | None:
         "numbers are of the other half. The lead is over the strongest of the three."
     )
     return sheet, caption_of(findings, "roles", ("arcs",), text, unit="percent of questions")
+
+
+def _importance(findings: Findings) -> Figure | None:
+    """Return, metric by metric, the odds of a role among important heads."""
+    broken = unproven(findings)
+    rows = [
+        row
+        for row in findings.records("roles", "importance")
+        if row["site"] == "all" and row["metric"] not in broken
+    ]
+    if not rows:
+        return None
+    printed = [
+        [
+            title_of(row["metric"]),
+            _of(row["important_with"], row["important_without"]),
+            _of(row["others_with"], row["others_without"]),
+            significant(row["odds_ratio"]),
+            significant(row["p_within"], 2),
+        ]
+        for row in rows
+    ]
+    columns = ["Metric", "Important heads with a role", "Other heads with a role"]
+    columns += ["Odds ratio", "p within sites"]
+    sheet = Sheet("Roles and importance", columns, printed)
+    text = (
+        "Important are the heads in the top quarter of their site. Roles are dealt out anew "
+        "within each site for p, because sites differ in both."
+    )
+    return sheet, caption_of(findings, "roles", ("importance",), text, unit="heads")
+
+
+def _of(some: int, others: int) -> str:
+    return f"{some} of {some + others}"
 
 
 def _alignment(findings: Findings) -> Figure | None:

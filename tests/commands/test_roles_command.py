@@ -17,6 +17,10 @@ def test_the_runs_own_text(finished, capsys, tmp_path):
     assert "of 12 heads have a role" in shown
     assert all(remark in shown for remark in kept.remarks)
     assert kept.settings["sentences"] == 16
+    odds = kept.tables["importance"].rows
+    assert set(odds["metric"]) == {"confidence", "gradient", "leave_one_out", "random"}
+    counts = ["important_with", "important_without", "others_with", "others_without"]
+    assert (odds[odds["site"] == "all"][counts].sum(axis=1) == 12).all()
 
 
 def test_links_as_json(finished, capsys, tmp_path):

@@ -37,7 +37,13 @@ def made_roles(kind: str = "nsubj", positions=()) -> Result:
         for kind, number, count in (("trained", 0, 1), ("random", 0, 0), ("random", 1, 1))
     ]
     pair = {"other_layer": 0, "other_head": 1, "distance": 0.36, "twins": True}
+    odds = {"metric": "gradient", "site": "all", "important_with": 2, "important_without": 1}
+    odds |= {"others_with": 1, "others_without": 5, "odds_ratio": 7.5, "p_within": 0.04}
     tables = {
+        "importance": table(
+            [odds], metric=TEXT, site=TEXT, important_with=WHOLE, important_without=WHOLE,
+            others_with=WHOLE, others_without=WHOLE, odds_ratio=NUMBER, p_within=NUMBER,
+        ),
         "roles": table(
             [found, *positions], **KINDS, family=TEXT, role=TEXT, share=NUMBER, effect=NUMBER
         ),
@@ -108,7 +114,9 @@ def rows_of(table):
 
 
 def test_roles_are_named_head_by_head(section):
-    heads, pairs, alignment, unlike = (rows_of(it) for it in section.all("table", class_="sheet"))
+    sheets = [rows_of(it) for it in section.all("table", class_="sheet")]
+    heads, pairs, importance, alignment, unlike = sheets
+    assert importance[1] == ["Gradient", "2 of 3", "1 of 6", "7.50", "0.040"]
     assert heads[1:] == [["encoder.0.0", "nsubj, dependent → head (90 %, lead +50)"]]
     assert pairs[1:] == [
         ["encoder.0.0", "nsubj, dependent → head", "90.0", "40.0 (−2)", "10.0", "30.0",
