@@ -15,7 +15,10 @@ and variance sum d_s^2, and the head must beat every baseline, so its p is the l
 false role among all heads, directions and relations that were asked to the level.
 
 Pitfall: with a million questions every lead is significant; a role also needs a lead of at
-least 10 points. Pitfall: the normal law is a little too kind below ten sentences with a lead.
+least 10 points. Pitfall: beside k networks with random weights, one more would be the most
+extreme once in k + 1 times; one or two are a floor on rich text, where random heads are alike,
+and too few where there are a dozen different words. Pitfall: the normal law is a little too
+kind below ten sentences with a lead.
 """
 
 from __future__ import annotations

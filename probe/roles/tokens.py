@@ -133,6 +133,7 @@ def token_observers(
     layout: HeadLayout,
     *,
     fewest: int = FEWEST,
+    types: int = FREQUENT,
 ) -> list[TokenObserver]:
     """Return one observer of token questions for each site.
 
@@ -142,9 +143,10 @@ def token_observers(
         counts: of source ids in training text; none leave rare words out.
         layout: heads of the model.
         fewest: questions that a kind must have.
+        types: how many of the most frequent types are not rare.
     """
     source, target = reads(translator, sides)
-    frequent = {each for each, _ in Counter(counts).most_common(FREQUENT)}
+    frequent = {each for each, _ in Counter(counts).most_common(types)}
     both = list(zip(target, source, strict=True))
     rare = (
         [rare_questions(own, own, counts, frequent) if counts else [] for own in source],
