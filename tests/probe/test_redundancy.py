@@ -119,7 +119,9 @@ def test_overlap_of_the_same_of_orthogonal_and_of_random_spaces(nano):
     output = nano.head_weights(Attention("encoder", 0)).output.detach().double()
     one, other = (torch.linalg.qr(each.T).Q for each in output[:2])
     cosines = torch.linalg.svdvals(one.T @ other)  # of the principal angles
-    assert float(found[0, 1]) == pytest.approx(float((cosines**2).mean()), abs=1e-10)
+    assert float(found[0, 1].detach()) == pytest.approx(
+        float(cosines.detach().square().mean()), abs=1e-10
+    )
     width = output.shape[2]
     assert expected_overlap(nano, heads[0]) == output.shape[1] / width
     draw = torch.Generator().manual_seed(0)
