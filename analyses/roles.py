@@ -86,7 +86,7 @@ class RolesSettings(Settings):
     """
 
     sentences: int = 1000
-    random_networks: int = 1
+    random_networks: int = 2
     fewest: int = 50
     likeness_sentences: int = 150
     training_sentences: int = 5000
