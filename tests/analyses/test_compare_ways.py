@@ -13,11 +13,11 @@ from headcount.models.training.from_corpus import Recipe
 from headcount.models.training.settings import TrainingSettings
 
 TRAINING = TrainingSettings(
-    updates=40,
+    updates=80,  # a choice by training takes a quarter of them
     batch_tokens=128,
     warmup=4,
     learning_rate=0.01,
-    validate_every=40,
+    validate_every=80,
     validation_sentences=0,
     average=1,
     precision="float32",

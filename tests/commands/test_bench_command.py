@@ -48,7 +48,7 @@ def test_the_default_is_the_shape_of_preset_small_and_a_thousand_sentences(measu
     (settings,) = measured
     shape = settings.subject.network
     assert (shape.width, shape.encoder_layers, shape.heads) == (256, 3, 8)
-    assert (settings.subject.sentences, settings.subject.vocabulary) == (1000, 5000)
+    assert (settings.subject.sentences, settings.subject.vocabulary) == (1000, 8000)
     assert settings.memory is None
 
 
