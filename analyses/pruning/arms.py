@@ -94,7 +94,7 @@ def run_arms(
         for arm in arms:
             yield from _points(arm, counts, data, search, folder)
         return
-    parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
+    parallel = joblib.Parallel(n_jobs=jobs, return_as="generator")  # in the order of the arms
     todo = (joblib.delayed(_all_points)(arm, counts, data, search, folder) for arm in arms)
     for points in parallel(todo):
         yield from points
