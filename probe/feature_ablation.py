@@ -17,6 +17,7 @@ from ..models.translator import Translator
 from .gate_game import Attribution, log_probabilities
 from .importance import Proof, metric
 from .leave_one_out import losses_without_each
+from .proving import worst
 from .slopes import open_gates
 
 
@@ -43,5 +44,5 @@ class FeatureAblation(Attribution):
             ours = losses_without_each(translator, batch)
             tokens = batch.labels.real.sum(1, keepdim=True).cpu()  # [batch, 1]
             difference = (self.shares(translator, batch, generator) - ours) / tokens
-            error = max(error, float(difference.abs().max()))
+            error = worst(error, difference.abs())
         return (Proof("feature ablation = leave-one-out", error, 1e-5, "nats a token"),)

@@ -28,7 +28,8 @@ from torch import Tensor
 from ..models.batch import Batch
 from ..models.data.parallel_text import ParallelText
 from ..models.translator import Translator
-from .importance import HeadScores, Metric, empty_scores
+from .importance import HeadScores, Metric, Proof, empty_scores
+from .proving import worst
 from .slopes import open_gates
 
 
@@ -58,6 +59,20 @@ class Attribution(Metric):
             values[batch.indices] = self.shares(translator, batch, generator) / tokens
             weights[batch.indices] = tokens.expand(-1, len(layout))
         return HeadScores(layout, values, weights, unit="nats a token")
+
+    def completeness(
+        self,
+        translator: Translator,
+        data: ParallelText,
+        generator: torch.Generator,
+        tolerance: float,
+    ) -> Proof:
+        """Check that the shares of all heads sum to what all heads together are worth."""
+        error = 0.0
+        for batch in self.batches(translator, data):
+            shares = self.shares(translator, batch, generator)  # [batch, head]
+            error = worst(error, incompleteness(translator, batch, shares))
+        return complete(error, tolerance)
 
     def remarks(self) -> tuple[str, ...]:
         """Say how many sentences were measured, where it is not all."""
@@ -106,3 +121,8 @@ def incompleteness(translator: Translator, batch: Batch, shares: Tensor) -> floa
     """
     gain = gains(translator, batch).sum()
     return float((shares.sum() - gain).abs() / gain.abs().clamp(min=torch.finfo(gain.dtype).tiny))
+
+
+def complete(error: float, tolerance: float) -> Proof:
+    """Return the claim that nothing of f(1) - f(0) is lost, off by `error` at most."""
+    return Proof("attributions sum to f(1) - f(0)", error, tolerance)

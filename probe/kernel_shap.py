@@ -20,7 +20,7 @@ from ..models.batch import Batch, Tokens
 from ..models.data.parallel_text import ParallelText
 from ..models.errors import UsageError
 from ..models.translator import Translator
-from .gate_game import Attribution, incompleteness, log_probabilities
+from .gate_game import Attribution, log_probabilities
 from .importance import Proof, metric
 from .slopes import open_gates
 
@@ -85,11 +85,7 @@ class KernelShap(Attribution):
         self, translator: Translator, data: ParallelText, generator: torch.Generator
     ) -> tuple[Proof, ...]:
         """Check that nothing is lost."""
-        errors = [
-            incompleteness(translator, batch, self.shares(translator, batch, generator))
-            for batch in self.batches(translator, data)
-        ]
-        return (Proof("attributions sum to f(1) - f(0)", max(errors), TOLERANCE),)
+        return (self.completeness(translator, data, generator, TOLERANCE),)
 
 
 def copies_of(batch: Batch, row: int, count: int) -> Batch:

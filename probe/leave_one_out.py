@@ -24,6 +24,7 @@ from ..models.data.parallel_text import ParallelText
 from ..models.translator import Translator
 from .gate_game import Attribution, log_probabilities, log_probabilities_of_masks
 from .importance import Proof, metric
+from .proving import worst
 
 
 @metric("leave_one_out")
@@ -47,7 +48,7 @@ class LeaveOneOut(Attribution):
                 without = log_probabilities(translator, batch, mask[None])  # [batch]
                 cost = (whole - without).cpu().double()  # [batch]
                 tokens = batch.labels.real.sum(1).cpu()  # [batch]
-                error = max(error, float(((found[:, column] - cost) / tokens).abs().max()))
+                error = worst(error, ((found[:, column] - cost) / tokens).abs())
         claim = "shared work equals one whole forward pass a head"
         return (Proof(claim, error, 1e-5, "nats a token"),)
 

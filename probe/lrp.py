@@ -31,6 +31,7 @@ from ..models.data.parallel_text import ParallelText
 from ..models.gates import HeadLayout
 from ..models.translator import Translator
 from .importance import HeadScores, Metric, Proof, empty_scores, metric
+from .proving import relative_error, worst
 from .relevance.ledger import KINDS
 from .relevance.tracing import (
     RelevanceSettings,
@@ -97,9 +98,11 @@ class Lrp(RelevanceSettings, Metric):
             token_relevance(translator, batch, self)
             for batch in self.batches(translator, data.head(PROVEN))
         ]
-        open_balance = max(float(balance_error(it, absorbed=True).max()) for it in found)
+        open_balance = later = 0.0
+        for it in found:
+            open_balance = worst(open_balance, balance_error(it, absorbed=True))
+            later = worst(later, it.prefix.triu(1).abs())
         plain = torch.cat([balance_error(it, absorbed=False) for it in found]).mean()
-        later = max(float(it.prefix.triu(1).abs().max()) for it in found)
         shares = ", ".join(f"{kind} {share:+.1%}" for kind, share in absorbed_shares(found).items())
         return (
             Proof(
@@ -120,13 +123,10 @@ class Lrp(RelevanceSettings, Metric):
 
     def _gates_against_outputs(self, translator: Translator, data: ParallelText) -> float:
         """Return how far the gates' relevance is from that of the heads' outputs."""
-        errors = [0.0]
+        error = 0.0
         for batch in self.batches(translator, data):
-            by_gate, by_output = head_relevance_both_ways(translator, batch, self)
-            largest = float(by_output.abs().max()) if len(translator.layout) else 0.0
-            if largest:
-                errors.append(float((by_gate - by_output).abs().max()) / largest)
-        return max(errors)
+            error = worst(error, relative_error(*head_relevance_both_ways(translator, batch, self)))
+        return error
 
 
 def share_of_layer(relevance: Tensor, layout: HeadLayout) -> Tensor:

@@ -37,11 +37,13 @@ from ..models.data.parallel_text import ParallelText
 from ..models.translator import Translator
 from .gate_game import (
     Attribution,
+    complete,
     incompleteness,
     log_probabilities,
     log_probabilities_of_masks,
 )
 from .importance import Proof, metric
+from .proving import relative_error, worst
 from .slopes import open_gates
 
 TOLERANCE = 1e-4
@@ -82,11 +84,10 @@ class Shapley(Attribution):
         for batch in self.batches(translator, data):
             ours = mean_gains(translator, batch, orders)
             captums = shapley_by_captum(translator, batch, orders)
-            lost = max(lost, incompleteness(translator, batch, ours))
-            scale = float(captums.abs().max().clamp(min=torch.finfo(captums.dtype).tiny))
-            apart = max(apart, float((ours - captums).abs().max()) / scale)
+            lost = worst(lost, incompleteness(translator, batch, ours))
+            apart = worst(apart, relative_error(ours, captums))
         return (
-            Proof("attributions sum to f(1) - f(0)", lost, TOLERANCE),
+            complete(lost, TOLERANCE),
             Proof("equal to captum's ShapleyValueSampling on the same orders", apart, TOLERANCE),
         )
 

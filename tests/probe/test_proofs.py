@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from headcount.models import attention
+from headcount.models.data.parallel_text import ParallelText
 from headcount.models.gates import HeadLayout
 from headcount.models.planted import planted_translator
 from headcount.probe import attention_norm, entropy, slope_metric, weight_norm
@@ -131,3 +132,18 @@ def test_a_step_that_crosses_a_kink_is_no_evidence(slope, largest):
     error = slope_metric._difference_error(*arguments)
     assert error <= largest
     assert slope == 0 or error > 0.1
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["leave_one_out", "feature_ablation", "integrated_gradients", "shapley", "lrp"],
+)
+def test_a_model_that_gives_no_number_for_some_sentences_proves_nothing(name, planted):
+    broken = planted.in_precision(torch.float32)
+    with torch.no_grad():  # only the longest sentence has a token at the third position
+        broken.network.source_positions.table[2] = math.nan
+    lines = ["ash", "elm", "oak fir"]
+    text = ParallelText("some", lines, lines)
+    member = metric[name].from_dict({"tokens": 1}, "here")  # a sentence a batch
+    proofs = member.prove(broken, text, torch.Generator().manual_seed(0))
+    assert not any(it.holds for it in proofs)
