@@ -18,7 +18,6 @@ point or two with the penalty and the convergence of the fit, so look at `gradie
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -32,8 +31,8 @@ from ..models.data.corpora import CorpusSettings
 from ..models.data.parallel_text import ParallelText
 from ..models.data.vocabulary import UNK
 from ..models.errors import DataError, UsageError
+from ..models.reinitialised import with_random_weights
 from ..models.settings import Settings
-from ..models.transformer import TransformerTranslator
 from ..models.translator import Translator
 from ..probe.annotations import AlignedPair, AnnotatedSentence, Treebank, aligned_text
 from ..probe.layers.examples import PARTS, Examples, Split
@@ -289,9 +288,10 @@ def _ask(
     """Probe one side of all networks."""
     networks: list[tuple[str, Translator]] = [("trained", translator)]
     networks += [("trained", other) for other in others]
-    if isinstance(translator, TransformerTranslator):
-        networks.append(("random", with_random_weights(translator, seed)))
-    else:
+    try:
+        generator = torch.Generator().manual_seed(seed)
+        networks.append(("random", with_random_weights(translator, generator)))
+    except UsageError:
         remarks.append("No random network: this kind of model cannot be initialised anew.")
     findings: dict[str, list[list[Finding]]] = {"trained": [], "random": []}
     questions: list[Examples] = []
@@ -391,10 +391,3 @@ def _right(found: Sequence[Finding], name: str, sentences: int) -> NDArray[np.fl
     """Return right predictions of a task  # [layer, sentence]."""
     of_task = sorted((it for it in found if it.task == name), key=lambda it: it.layer)
     return np.stack([it.test.correct_by_sentence(sentences)[0] for it in of_task])
-
-
-def with_random_weights(translator: TransformerTranslator, seed: int) -> TransformerTranslator:
-    """Return the same network, initialised anew and never trained."""
-    generator = torch.Generator().manual_seed(seed)
-    network = deepcopy(translator.network).initialise(generator).requires_grad_(False).eval()
-    return TransformerTranslator(network, *translator.vocabularies.values())

@@ -32,13 +32,12 @@ from ..models.data.parallel_text import ParallelText
 from ..models.quality import paired, signature
 from ..models.translator import SearchSettings, Translator
 from .analysis import Progress, silent
+from .columns import HEAD
 from .result import Column, Table
 
 RESAMPLES = 10_000
 BLEU = (
-    Column("site", "text", "encoder, decoder or cross"),
-    Column("layer", "whole", "layer, 0-based"),
-    Column("head", "whole", "original id of the head in its layer, 0-based"),
+    *HEAD,
     Column("difference", "number", "BLEU without the head - BLEU of the whole model", "points"),
     Column("low", "number", "lower bound of the interval", "points"),
     Column("high", "number", "upper bound of the interval", "points"),

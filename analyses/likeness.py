@@ -24,6 +24,7 @@ from ..models.translator import Translator
 from ..probe.roles import Side, walk
 from ..probe.roles.grouping import groups, merges, outliers, scaled, twins
 from ..probe.roles.redundancy import LikenessObserver, expected_overlap, overlaps
+from .columns import HEAD
 from .result import Column, Table
 
 NEAR = 0.5
@@ -43,9 +44,7 @@ PAIRS = (
     Column("twins", "truth", "each other's nearest, nearer than half the site's median"),
 )
 MAP = (
-    Column("site", "text", "encoder, decoder or cross"),
-    Column("layer", "whole", "layer, 0-based"),
-    Column("head", "whole", "original id of the head in its layer, 0-based"),
+    *HEAD,
     Column("x", "number", "place on the flat map, larger axis", "distance"),
     Column("y", "number", "place on the flat map, smaller axis", "distance"),
     Column("shown", "number", "share of the site's squared distances that the map shows", "0 to 1"),

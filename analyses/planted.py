@@ -12,7 +12,6 @@ the work, and the truth has more than one name.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -23,6 +22,7 @@ from .analysis import Progress, silent
 from .provenance import Stopwatch, provenance
 from .removal import RANDOM
 from .result import Column, Result, Table
+from .score_tables import proofs_table
 
 PLANTED = (
     Column("metric", "text", "importance metric"),
@@ -36,14 +36,6 @@ PLANTED = (
     Column("hold", "whole", "proofs that hold"),
     Column("exempt", "truth", "whether nothing is asked of it, for it is chance"),
     Column("passes", "truth", "whether it ranks the carrier first and its proofs hold"),
-)
-PROOFS = (
-    Column("metric", "text", "importance metric"),
-    Column("claim", "text", "what must hold"),
-    Column("error", "number", "how far it is from holding", "see unit"),
-    Column("tolerance", "number", "largest error that is rounding or stated", "see unit"),
-    Column("unit", "text", "unit of error and tolerance; empty for a ratio"),
-    Column("holds", "truth", "whether error <= tolerance"),
 )
 
 
@@ -69,7 +61,7 @@ def planted(
     text = planted_text("planted text", 1, sentences)
     names = list(metric if metrics is None else metrics)
     members = {name: metric[name]() for name in names}
-    rows, proofs = [], []
+    rows, proofs = [], {}
     for done, (name, member) in enumerate(members.items()):
         progress(f"planted: {name}", done, len(members))
         clock = Stopwatch()
@@ -77,13 +69,13 @@ def planted(
         seconds = clock.seconds
         given = member.prove(translator, text, torch.Generator().manual_seed(seed))
         rows.append({"metric": name, "seconds": seconds, **_found(name, scores, given)})
-        proofs += [{"metric": name, **asdict(it), "holds": it.holds} for it in given]
+        proofs[name] = given
     progress("planted", len(members), len(members))
     n = f"{len(text)} planted sentences"
     what = f"Where each metric ranks {CARRIER}, the head that carries the answer."
     tables = {
         "planted": Table.of(what, PLANTED, rows, n=n),
-        "proofs": Table.of("What each metric proves of itself there.", PROOFS, proofs, n=n),
+        "proofs": proofs_table(proofs, n, "What each metric proves of itself there."),
     }
     origin = provenance(
         stopwatch,

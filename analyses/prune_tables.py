@@ -12,6 +12,7 @@ from ..models.data.parallel_text import ParallelText
 from ..models.gates import SITES, Head
 from ..models.quality import measure, resampled_sums, sentence_statistics
 from .analysis import spread
+from .columns import BLEU, BLEU_DIFFERENCE, HEAD, NLL
 from .points import Measured
 from .removal import RANDOM, Point
 from .result import Column, Table
@@ -31,13 +32,9 @@ CURVE = (
     _LEFT,
     Column("share_left", "number", "heads left / heads of the whole model"),
     *(Column(f"{site}_left", "whole", f"heads left at the site {site}") for site in SITES),
-    Column("bleu", "number", "corpus BLEU", "BLEU points"),
-    Column("bleu_low", "number", "lower bound of the interval", "BLEU points"),
-    Column("bleu_high", "number", "upper bound of the interval", "BLEU points"),
-    Column("bleu_difference", "number", "BLEU less the whole model's", "BLEU points"),
-    Column("difference_low", "number", "lower bound of the paired interval", "BLEU points"),
-    Column("difference_high", "number", "upper bound of the paired interval", "BLEU points"),
-    Column("nll", "number", "token NLL of the references, teacher-forced", "nats a token"),
+    *BLEU,
+    *BLEU_DIFFERENCE,
+    NLL,
     Column("parameters", "whole", "parameters of the smaller model"),
     Column("seconds", "number", "time to decode all sentences, one process", "seconds"),
     Column("sentences", "whole", "test sentences"),
@@ -52,9 +49,7 @@ BAND = (
 REMOVALS = (
     *_ORDER,
     Column("step", "whole", "1 = removed first"),
-    Column("site", "text", "encoder, decoder or cross"),
-    Column("layer", "whole", "layer, 0-based"),
-    Column("head", "whole", "original id of the head in its layer, 0-based"),
+    *HEAD,
 )
 AREA = (
     *_ORDER,

@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ..models.gates import SITES, HeadLayout
-from ..models.quality import resampled_sums
 from ..probe.importance import HeadScores
 
 Array = NDArray[np.float64]
@@ -65,11 +64,7 @@ def resampled(scores: HeadScores, seed: int, resamples: int) -> Array:
     """
     if len(scores) < 2:
         return np.full((resamples, len(scores.layout)), np.nan)
-    weights = scores.weights.numpy()  # [sentence, head]
-    parts = [scores.values.numpy() * weights, weights]
-    total, weight = resampled_sums(parts, np.random.default_rng(seed), resamples)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return oriented(scores, total / weight)
+    return oriented(scores, scores.resampled(np.random.default_rng(seed), resamples).numpy())
 
 
 def columns_of(layout: HeadLayout) -> dict[str, list[int]]:

@@ -14,6 +14,7 @@ from ..models.translator import Translator
 from ..probe.lrp import balance_error, share_of_layer
 from ..probe.relevance import RelevanceSettings, TokenRelevance, token_relevance
 from ..probe.relevance.ledger import KINDS, Place
+from .columns import HEAD
 from .result import Column, Table
 
 SENTENCES = (
@@ -54,9 +55,7 @@ HEADS = (
     Column("sentence", "whole", "number of the sentence"),
     Column("position", "whole", "output position, 0-based"),
     Column("piece", "text", "output token that is explained"),
-    Column("site", "text", "encoder, decoder or cross"),
-    Column("layer", "whole", "layer, 0-based"),
-    Column("head", "whole", "original id of the head in its layer, 0-based"),
+    *HEAD,
     Column("relevance", "number", "relevance that passes the head", "logit"),
     Column("share", "number", "relevance / absolute sum over the heads of its layer"),
 )

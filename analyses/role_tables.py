@@ -13,17 +13,14 @@ from numpy.typing import NDArray
 from ..models.gates import Head
 from ..probe.roles import KINDS, AlignmentScores, OffsetProfile, SinkMass, Tested
 from ..probe.roles.positional import STRICT
+from .columns import HEAD
 from .result import Column, Table
 
 RESTING = 0.5
 """Share of a head's attention from which it is said to rest on a kind of key."""
 SHARE = "share, 0 to 1"
 BY_SENTENCE = "95 % percentile bootstrap over sentences"
-HEAD = (
-    Column("site", "text", "encoder, decoder or cross"),
-    Column("layer", "whole", "layer, 0-based"),
-    Column("head", "whole", "original id of the head in its layer, 0-based"),
-)
+HEAD = (*HEAD,)
 ARCS = (
     *HEAD,
     Column("family", "text", "syntax, semantics, tokens or alignment"),

@@ -11,18 +11,17 @@ from dataclasses import asdict
 from itertools import combinations
 
 import numpy as np
-from scipy import stats
 
 from ..probe.importance import HeadScores, Proof, metric
 from ..probe.stream import Measured
+from .columns import HEAD
+from .ranking import between
 from .result import Column, Table
 from .stability import NEEDED, sentences_to_stable
 
 HEADS = (
     Column("metric", "text", "importance metric"),
-    Column("site", "text", "encoder, decoder or cross"),
-    Column("layer", "whole", "layer, 0-based"),
-    Column("head", "whole", "original id of the head in its layer, 0-based"),
+    *HEAD,
     Column("value", "number", "importance over all sentences", "see unit"),
     Column("low", "number", "lower bound of the interval", "see unit"),
     Column("high", "number", "upper bound of the interval", "see unit"),
@@ -63,6 +62,8 @@ PROOFS = (
     Column("holds", "truth", "whether error <= tolerance"),
 )
 
+CHECKED = "Each metric against another way to its numbers, or a bound that they must keep."
+
 
 def heads_table(measured: Mapping[str, HeadScores], seed: int, resamples: int, n: str) -> Table:
     """Return one row a metric and head, with the interval over sentences."""
@@ -101,28 +102,24 @@ def agreement_table(measured: Mapping[str, HeadScores], n: str) -> Table:
     """
     records = []
     for one, other in combinations(measured, 2):
-        pair = [measured[name].importance.numpy() for name in (one, other)]  # each [head]
-        ordered = all(np.ptp(side) > 0 for side in pair)
-        records.append(
-            {
-                "metric": one,
-                "other": other,
-                "kendall": float(stats.kendalltau(*pair).statistic) if ordered else np.nan,
-                "spearman": float(stats.spearmanr(*pair).statistic) if ordered else np.nan,
-            }
-        )
+        tau, rho = between(*(measured[name].importance.numpy() for name in (one, other)))
+        names = {"metric": one, "other": other}
+        records.append({**names, "kendall": float(tau), "spearman": float(rho)})
     caption = "How far two metrics put the heads in the same order, the most important first."
     return Table.of(caption, AGREEMENT, records, n=n)
 
 
-def proofs_table(proofs: Mapping[str, tuple[Proof, ...]], n: str) -> Table:
+def proofs_table(
+    proofs: Mapping[str, tuple[Proof, ...]],
+    n: str,
+    caption: str = CHECKED,
+) -> Table:
     """Return one row a metric and claim."""
     records = [
         {"metric": name, **asdict(it), "holds": it.holds}
         for name, given in proofs.items()
         for it in given
     ]
-    caption = "Each metric against another way to its numbers, or a bound that they must keep."
     return Table.of(caption, PROOFS, records, n=n)
 
 

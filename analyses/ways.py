@@ -33,6 +33,7 @@ from ..models.settings import Settings
 from ..models.training.from_corpus import Recipe
 from ..models.translator import SearchSettings, Translator
 from .analysis import Progress, silent
+from .columns import HEAD
 from .points import measure
 from .provenance import Stopwatch, provenance
 from .prune_tables import AREA, CURVE, area_of, bleu_by_model
@@ -64,9 +65,7 @@ KNEE = (
 )
 KEPT = (
     *_PLACE,
-    Column("site", "text", "encoder, decoder or cross"),
-    Column("layer", "whole", "layer, 0-based"),
-    Column("head", "whole", "original id of the head in its layer, 0-based"),
+    *HEAD,
 )
 
 

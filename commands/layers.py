@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import device_option, echo_json, json_option
+from .options import device_option, echo_json, json_option, treebank_option
 
 if TYPE_CHECKING:
     from ..analyses.result import Result
@@ -31,12 +31,7 @@ Examples:
     type=click.Choice(["encoder", "decoder"]),
     help="Probe this side only; by default both, of a treebank the encoder.",
 )
-@click.option(
-    "--treebank",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Annotated sentences of the source language (.conllu, or .conllulex with supersenses).",
-)
+@treebank_option
 @click.option(
     "--sentences", type=click.IntRange(min=1), help="Training sentences of the built-in corpus."
 )

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -48,6 +49,33 @@ def json_option(function: Decorated) -> Decorated:
     """Add `--json`, passed as `as_json`: the answer as one JSON object for programs."""
     return click.option(
         "--json", "as_json", is_flag=True, help="Print one JSON object instead of text."
+    )(function)
+
+
+def metrics_option(what: str) -> Callable[[Decorated], Decorated]:
+    """Add `--metrics NAME,...`, passed as a tuple of words that may hold several names.
+
+    Args:
+        what: the start of the help, such as `Measure these, or all`.
+    """
+    return click.option(
+        "--metrics",
+        "--metric",
+        "metrics",
+        multiple=True,
+        metavar="NAME,...",
+        help=f"{what}; names with commas between, or repeat the option.",
+    )
+
+
+def treebank_option(function: Decorated) -> Decorated:
+    """Add `--treebank FILE`."""
+    return click.option(
+        "--treebank",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="Annotated sentences of the source language (.conllu, or .conllulex with "
+        "supersenses).",
     )(function)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..models.errors import UsageError
-from .options import device_option, echo_json, json_option
+from .options import device_option, echo_json, json_option, treebank_option
 
 if TYPE_CHECKING:
     from ..analyses.pipeline import Pipeline
@@ -29,12 +29,7 @@ Examples:
 """
 )
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option(
-    "--treebank",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Annotated sentences of the source language (.conllu, or .conllulex with supersenses).",
-)
+@treebank_option
 @click.option(
     "--target-treebank",
     metavar="FILE",

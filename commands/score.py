@@ -10,7 +10,7 @@ import click
 
 from ..models.errors import UsageError
 from .head_tokens import per_token_result, show_per_token
-from .options import device_option, echo_json, json_option
+from .options import device_option, echo_json, json_option, metrics_option
 from .run_options import assigned
 
 if TYPE_CHECKING:
@@ -48,14 +48,7 @@ Examples:
 """,
 )
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option(
-    "--metrics",
-    "--metric",
-    "metrics",
-    multiple=True,
-    metavar="NAME,...",
-    help="Measure these, or all; names with commas between, or repeat the option.",
-)
+@metrics_option("Measure these, or all")
 @click.option(
     "--option",
     "options",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..models.errors import UsageError
-from .options import device_option, echo_json, json_option
+from .options import device_option, echo_json, json_option, metrics_option
 from .score import chosen_metrics
 
 if TYPE_CHECKING:
@@ -33,14 +33,7 @@ Examples:
 """
 )
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option(
-    "--metrics",
-    "--metric",
-    "metrics",
-    multiple=True,
-    metavar="NAME,...",
-    help="Ask of these, or of all; names with commas between, or repeat the option.",
-)
+@metrics_option("Ask of these, or of all")
 @click.option(
     "--data", "split", type=click.Choice(["valid", "train"]), help="What importance is measured on."
 )

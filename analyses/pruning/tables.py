@@ -13,6 +13,7 @@ from ...models.quality import paired, quality
 from ...models.transformer import TransformerTranslator
 from ...models.translator import Translator
 from ..bench.flops import forward_cost, stage_costs
+from ..columns import BLEU, BLEU_DIFFERENCE, HEAD, NLL
 from ..points import Measured, measure
 from ..proof import PROOF
 from ..result import Column, Table
@@ -29,30 +30,22 @@ OUTCOME = (
     Column("heads", "whole", "heads, all sites together"),
     *(Column(f"{site}_heads", "whole", f"heads at the site {site}") for site in SITES),
     Column("parameters", "whole", "parameters"),
-    Column("bleu", "number", "corpus BLEU", "BLEU points"),
-    Column("bleu_low", "number", "lower bound of the interval", "BLEU points"),
-    Column("bleu_high", "number", "upper bound of the interval", "BLEU points"),
-    Column("bleu_difference", "number", "BLEU less the whole model's", "BLEU points"),
-    Column("difference_low", "number", "lower bound of the paired interval", "BLEU points"),
-    Column("difference_high", "number", "upper bound of the paired interval", "BLEU points"),
+    *BLEU,
+    *BLEU_DIFFERENCE,
     Column("chrf", "number", "corpus chrF", "chrF points"),
-    Column("nll", "number", "token NLL of the references, teacher-forced", "nats a token"),
+    NLL,
     Column("seconds", "number", "time to decode all sentences", "seconds"),
 )
 TRIED = (
     Column("heads_left", "whole", "heads left at the sites that may be pruned"),
     Column("bleu", "number", "corpus BLEU", "BLEU points"),
-    Column("bleu_difference", "number", "BLEU less the whole model's", "BLEU points"),
-    Column("difference_low", "number", "lower bound of the paired interval", "BLEU points"),
-    Column("difference_high", "number", "upper bound of the paired interval", "BLEU points"),
-    Column("nll", "number", "token NLL of the references, teacher-forced", "nats a token"),
+    *BLEU_DIFFERENCE,
+    NLL,
     Column("accepted", "truth", "whether the loss is within what is allowed"),
     Column("seconds", "number", "time to choose, train on and measure", "seconds"),
 )
 KEPT = (
-    Column("site", "text", "encoder, decoder or cross"),
-    Column("layer", "whole", "layer, 0-based"),
-    Column("head", "whole", "original id of the head in its layer, 0-based"),
+    *HEAD,
     Column("kept", "truth", "whether the smaller model has the head"),
     Column("step", "whole", "1 = would go first; empty for a head that may not go"),
 )
@@ -73,7 +66,7 @@ GATES = (
 )
 TRAJECTORY = (
     Column("update", "whole", "updates of the training that chose"),
-    *KEPT[:3],
+    *HEAD,
     Column("strength", "number", "P(open), soft mask or relative norm: how firmly it stays"),
 )
 

@@ -33,6 +33,7 @@ from ...models.quality import measure, resampled_sums, sentence_statistics
 from ...models.translator import SearchSettings, Translator
 from ...probe.leave_one_out import losses_without_each
 from ..analysis import Progress
+from ..columns import NLL
 from ..points import Measured, PointStore, measure_all, reference_losses
 from ..ranking import Array, bounds
 from ..removal import RANDOM, Point, RemovalOrder
@@ -44,7 +45,7 @@ CURVES = (
     Column("draw", "whole", "which random draw; 0 for the others"),
     Column("heads_left", "whole", "heads of the smaller model"),
     Column("share_left", "number", "heads left / heads of the whole model"),
-    Column("nll", "number", "token NLL of the references, teacher-forced", "nats a token"),
+    NLL,
     Column("bleu", "number", "corpus BLEU; NaN: not measured", "BLEU points"),
 )
 AREAS = (
