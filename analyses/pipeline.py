@@ -52,14 +52,21 @@ class Pipeline:
         run: where everything is kept; its settings are the ones that count.
         device: where to compute.
         progress: hears how far long work has come.
+        corpus: the text of the run, where it has been loaded already.
     """
 
-    def __init__(self, run: RunFolder, device: torch.device, progress: Progress = silent) -> None:
+    def __init__(
+        self,
+        run: RunFolder,
+        device: torch.device,
+        progress: Progress = silent,
+        corpus: Corpus | None = None,
+    ) -> None:
         self.run = run
         self.settings = RunSettings.from_dict(run.config, str(run.path / "config.toml"))
         self.device = device
         self.progress = progress
-        self._corpus: Corpus | None = None
+        self._corpus = corpus
         self._translator: TransformerTranslator | None = None
 
     def whole_way(self, write_page: Callable[[Path], None]) -> None:

@@ -40,9 +40,9 @@ def command(
     from .progress import ProgressBar
 
     place = resolve_device(device)
-    run = run_of(preset, config, assignments, folder, seed)
+    run, text = run_of(preset, config, assignments, folder, seed)
     with ProgressBar() as progress:
-        Pipeline(run, place, progress).whole_way(_write_page)
+        Pipeline(run, place, progress, text).whole_way(_write_page)
     if as_json:
         echo_json({"run": str(run.path), "page": str(run.page), **_findings(run.path)})
         return

@@ -16,6 +16,7 @@ from .options import Decorated, device_option, resume_with, seed_option
 
 if TYPE_CHECKING:
     from ..analyses.run_folder import RunFolder
+    from ..models.data.parallel_text import Corpus
 
 PRESETS = ("nano", "miniature", "small", "base")
 
@@ -78,18 +79,24 @@ def run_options(function: Decorated) -> Decorated:
 
 def run_of(
     preset: str, config: Path | None, assignments: Sequence[str], folder: Path | None, seed: int
-) -> RunFolder:
+) -> tuple[RunFolder, Corpus | None]:
     """Create the run that the options describe, or go on with it.
 
     Where the folder holds a run and neither a preset nor a file is given, its recorded
-    settings are what the options are laid over.
+    settings are what the options are laid over. The text of a new run is read before its
+    folder is made: one that was made for text that cannot be read would stand in the way of
+    the corrected command.
+
+    Returns:
+        The run, and its text where that has been read.
 
     Raises:
         UsageError: settings that are wrong, or others than the run was made with.
+        DataError: the text of a new run cannot be read.
     """
     from ..analyses.presets import RunSettings, merged, run_settings
     from ..analyses.run_folder import RunFolder
-    from ..models.data.corpora import check_named
+    from ..models.data.corpora import load_corpus
 
     path = folder or Path("runs") / preset
     resume_with(f"headcount run -o {path}")
@@ -108,9 +115,8 @@ def run_of(
     else:
         layers = [read_config(config)] if config else []
         settings = run_settings(preset, *layers, *changes, where=str(config or "options"))
-    if not exists:  # a folder made for a misspelt corpus would stand in the right one's way
-        check_named(settings.corpus)
-    return RunFolder.resume(path, settings.model_dump(mode="json"))
+    text = None if exists else load_corpus(settings.corpus)
+    return RunFolder.resume(path, settings.model_dump(mode="json")), text
 
 
 def read_config(path: Path) -> dict[str, Any]:

@@ -45,12 +45,13 @@ def command(
 
     place = own_device(resolve_device(device))
     with joined(place) as processes, ProgressBar() as progress:
+        text = None
         if processes.first:
-            run = run_of(preset, config, assignments, folder, seed)
+            run, text = run_of(preset, config, assignments, folder, seed)
         processes.wait()
         if not processes.first:
             run = RunFolder.open(folder or Path("runs") / preset)
-        Pipeline(run, place, progress).train(processes)
+        Pipeline(run, place, progress, text).train(processes)
     if processes.first:
         outcome = Result.load(run.result("train")).tables["outcome"].rows.iloc[0]
         click.echo(f"Validation NLL {outcome['valid_nll']:.3f} nats a token")

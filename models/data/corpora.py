@@ -24,7 +24,7 @@ from ..settings import Settings
 from . import multi30k
 from .fetch import fetchable
 from .parallel_text import Corpus, ParallelText
-from .readers import LONGEST_LINE, no_such_file
+from .readers import LONGEST_LINE
 from .text_store import read_split
 
 if TYPE_CHECKING:
@@ -89,20 +89,6 @@ class CorpusSettings(Settings):
 
 Load = Callable[[CorpusSettings, Path], Corpus]
 corpus: Registry[Load] = Registry("corpus")
-
-
-def check_named(settings: CorpusSettings) -> None:
-    """Refuse a corpus or own files that do not exist, without reading anything.
-
-    Raises:
-        UsageError: an unknown corpus.
-        DataError: a file that is not there.
-    """
-    corpus[settings.name]
-    for split in (settings.train, settings.valid, settings.test):
-        for path in map(Path, split or ()):
-            if not path.exists():
-                raise no_such_file(path)
 
 
 def load_corpus(settings: CorpusSettings, cache: Path | None = None) -> Corpus:

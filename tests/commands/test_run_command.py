@@ -97,6 +97,18 @@ def test_a_misspelt_corpus_leaves_no_folder(tmp_path, capsys, words, code, messa
     assert not (tmp_path / "run").exists()
 
 
+def test_text_that_cannot_be_read_leaves_no_folder(tmp_path, capsys):
+    for split in ("train", "valid", "test"):
+        (tmp_path / f"{split}.en").write_text("one\ntwo\n")
+        (tmp_path / f"{split}.de").write_text("eins\n" if split == "test" else "eins\nzwei\n")
+    words = ["run", "-o", str(tmp_path / "run")]
+    for split in ("train", "valid", "test"):
+        words += [f"--{split}", str(tmp_path / f"{split}.en"), str(tmp_path / f"{split}.de")]
+    assert cli.run(words) == 1
+    assert "has 2 lines" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
 def test_resume_means_a_run_that_exists(finished, tmp_path, capsys):
     assert cli.run(["run", "--resume", "-o", str(finished)]) == 0
     assert cli.run(["run", "--resume", "-o", str(tmp_path / "none")]) == 2
