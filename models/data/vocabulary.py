@@ -156,6 +156,43 @@ class Vocabulary:
         self._check(ids)
         return [self._visible[i] for i in ids]
 
+    def words(self, text: str) -> list[str]:
+        """Return the words that no piece reaches across, each written in the byte alphabet.
+
+        `character` has no words: there, each is one character.
+
+        Raises:
+            DataError: a text with a lone surrogate, which is no Unicode text.
+        """
+        normalizer, splitter = self._tokenizer.normalizer, self._tokenizer.pre_tokenizer
+        try:
+            prepared = normalizer.normalize_str(text) if normalizer else text
+            return [word for word, _ in splitter.pre_tokenize_str(prepared)]
+        except (UnicodeEncodeError, TypeError):
+            raise DataError(_not_text([text])) from None
+
+    def byte_ids(self, word: str) -> list[int]:
+        """Return the ids of the bytes of a word that `words` gave."""
+        return [self._ids[byte] for byte in word]
+
+    @cached_property
+    def merges(self) -> dict[tuple[int, int], tuple[int, int]]:
+        """Return what `bpe` merges: pair of ids -> (rank, id of the merged piece), lowest first.
+
+        Empty for the other kinds.
+        """
+        model = json.loads(self._tokenizer.to_str())["model"]
+        pairs = [tuple(pair) for pair in model.get("merges", ())]
+        ids = self._ids
+        return {
+            (ids[left], ids[right]): (rank, ids[left + right])
+            for rank, (left, right) in enumerate(pairs)
+        }
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self._names)}
+
     def __len__(self) -> int:
         return len(self._names)
 

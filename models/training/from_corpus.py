@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from ..data.merge_dropout import CutTable
 from ..data.parallel_text import Corpus, ParallelText
 from ..data.token_store import TokenStore
 from ..data.vocabulary import Vocabulary, VocabularySettings, train_vocabularies
@@ -18,7 +19,7 @@ from ..network import Network, NetworkSettings
 from ..quality import bleu
 from ..transformer import TransformerTranslator
 from .loop import Plan, Report, train
-from .order import TrainingText
+from .order import RecutText, TextByEpoch, TrainingText
 from .processes import Processes
 from .settings import TrainingSettings
 from .state import Progress
@@ -70,7 +71,7 @@ def train_from_corpus(
     network = _network(recipe, vocabularies).to(device)
     plan = Plan(
         settings=recipe.training,
-        text=encoded(corpus.train, vocabularies, folder, processes),
+        text=_text_by_epoch(corpus.train, vocabularies, recipe, folder, processes),
         validate=validation(corpus.valid, vocabularies, recipe.training, recipe.seed),
         report=report,
         folder=folder,
@@ -118,6 +119,26 @@ def _network(recipe: Recipe, vocabularies: tuple[Vocabulary, Vocabulary]) -> Net
     sizes = (len(vocabularies[0]), len(vocabularies[1]))
     network = Network(recipe.network, recipe.network.full_layout(), *sizes)
     return network.initialise(torch.Generator().manual_seed(recipe.seed))
+
+
+def _text_by_epoch(
+    text: ParallelText,
+    vocabularies: tuple[Vocabulary, Vocabulary],
+    recipe: Recipe,
+    folder: Path,
+    processes: Processes,
+) -> TextByEpoch:
+    """Encode the training text, once for all epochs or anew for each of them."""
+    rate = recipe.training.merge_dropout
+    if rate == 0:
+        return encoded(text, vocabularies, folder, processes)
+    # Every process cuts for itself: the cuts are the same, only the files are its own.
+    files = [folder / f"{side}.{processes.rank}" for side in ("source", "target")]
+    words, epochs = ([Path(f"{file}.{what}") for file in files] for what in ("words", "epoch"))
+    sides = zip((text.source, text.target), vocabularies, words, strict=True)
+    source, target = (CutTable.of(*side, rate, recipe.seed) for side in sides)
+    sizes = (len(vocabularies[0]), len(vocabularies[1]))
+    return RecutText((source, target), (epochs[0], epochs[1]), sizes, recipe.seed)
 
 
 def encoded(

@@ -25,7 +25,7 @@ from ..network import Network
 from .averaging import average_of
 from .companion import Companion
 from .objective import DistilledObjective, Objective, resolved_precision
-from .order import TrainingText, collated, on_device, updates_of
+from .order import TextByEpoch, collated, on_device, updates_of
 from .processes import Processes
 from .schedule import learning_rate
 from .settings import TrainingSettings
@@ -57,7 +57,7 @@ class Plan:
     """
 
     settings: TrainingSettings
-    text: TrainingText
+    text: TextByEpoch
     validate: Validate
     report: Report
     folder: Path

@@ -2,7 +2,8 @@
 
 The order of an epoch is drawn from (seed, epoch), so a run that goes on after a kill needs
 to know only how many updates it has made, and N processes agree without talking: each takes
-every N-th micro-batch of an update.
+every N-th micro-batch of an update. The same holds for text that is cut into pieces anew in
+every epoch.
 """
 
 from __future__ import annotations
@@ -11,15 +12,27 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import torch
 
 from ..batch import Batch
 from ..data.batching import IdSequences, collate, length_batches
+from ..data.merge_dropout import CutTable
+from ..data.token_store import TokenStore
 
 PREPARED = 4
 """Updates that wait in page-locked memory for a GPU."""
+
+
+class TextByEpoch(Protocol):
+    """Encoded sentence pairs that may be others in every epoch."""
+
+    def of_epoch(self, epoch: int) -> TrainingText:
+        """Return the text as it is read in an epoch."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -36,9 +49,48 @@ class TrainingText:
     source_lengths: np.ndarray
     target_lengths: np.ndarray
 
+    def of_epoch(self, epoch: int) -> TrainingText:
+        """Return the text as it is read in an epoch: here, the same in all."""
+        return self
+
+
+class RecutText:
+    """Text whose words are cut into pieces anew in every epoch (`data.merge_dropout`).
+
+    Args:
+        cuts: of the source and of the target.
+        paths: where the encoded source and target of one epoch at a time are kept.
+        vocabulary_sizes: of the source and of the target.
+        seed: makes the choice among the cuts, with the epoch's number.
+    """
+
+    def __init__(
+        self,
+        cuts: tuple[CutTable, CutTable],
+        paths: tuple[Path, Path],
+        vocabulary_sizes: tuple[int, int],
+        seed: int,
+    ) -> None:
+        self._cuts, self._paths = cuts, paths
+        self._sizes, self._seed = vocabulary_sizes, seed
+        self._read: tuple[int, TrainingText] | None = None
+
+    def of_epoch(self, epoch: int) -> TrainingText:
+        """Return the text of an epoch, cut when it is first asked for."""
+        if self._read is None or self._read[0] != epoch:
+            generator = np.random.default_rng((self._seed, epoch))
+            sides = zip(self._cuts, self._paths, self._sizes, strict=True)
+            source, target = (
+                TokenStore.build(path, cuts.draw(generator), vocabulary_size=size)
+                for cuts, path, size in sides
+            )
+            text = TrainingText(source, target, source.lengths, target.lengths)
+            self._read = (epoch, text)
+        return self._read[1]
+
 
 def updates_of(
-    text: TrainingText, tokens: int, micro_batches: int, seed: int, start: int
+    text: TextByEpoch, tokens: int, micro_batches: int, seed: int, start: int
 ) -> Iterator[tuple[int, list[np.ndarray]]]:
     """Yield (epoch, the sentence indices of each micro-batch) of update `start`, `start` + 1, ...
 
@@ -48,7 +100,8 @@ def updates_of(
     epoch, before = 0, 0
     while True:
         generator = np.random.default_rng((seed, epoch))
-        lengths = (text.source_lengths, text.target_lengths)
+        read = text.of_epoch(epoch)
+        lengths = (read.source_lengths, read.target_lengths)
         batches = length_batches(*lengths, tokens, generator, recurring=True)
         whole = max(1, len(batches) // micro_batches)
         for update in range(whole):
@@ -58,12 +111,12 @@ def updates_of(
 
 
 def collated(
-    text: TrainingText, updates: Iterator[tuple[int, list[np.ndarray]]], rank: int, world: int
+    text: TextByEpoch, updates: Iterator[tuple[int, list[np.ndarray]]], rank: int, world: int
 ) -> Iterator[tuple[int, list[Batch]]]:
     """Turn the indices of this process's micro-batches into padded batches."""
     for epoch, batches in updates:
-        own = batches[rank::world]
-        yield epoch, [collate(text.source, text.target, indices) for indices in own]
+        own, read = batches[rank::world], text.of_epoch(epoch)
+        yield epoch, [collate(read.source, read.target, indices) for indices in own]
 
 
 def on_device(
