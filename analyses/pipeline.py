@@ -24,11 +24,11 @@ from ..models.data.corpora import load_corpus
 from ..models.data.parallel_text import Corpus
 from ..models.errors import DataError
 from ..models.settings import Settings
-from ..models.training.from_corpus import Recipe
 from ..models.training.processes import Processes
 from ..models.transformer import TransformerTranslator
 from .analysis import Progress, silent
 from .evaluate import evaluate
+from .phenomena import shown_by
 from .presets import RunSettings
 from .provenance import code_fingerprint, fingerprint
 from .prune import prune
@@ -109,9 +109,7 @@ class Pipeline:
             processes: those that share the work; all of them call this, and the first keeps
                 the run folder.
         """
-        settings, run, corpus = self.settings, self.run, self.corpus
-        parts = (settings.vocabulary, settings.network, settings.training)
-        recipe = Recipe(*parts, settings.seed)
+        run, corpus, recipe = self.run, self.corpus, self.settings.recipe
 
         def work(stage: Stage) -> None:
             processes.agreed(True, self.device)
@@ -137,7 +135,8 @@ class Pipeline:
 
         def work(stage: Stage) -> None:
             arguments = (self.translator, self.corpus, settings.evaluate, settings.seed)
-            evaluate(*arguments, self.progress).save(run.result("evaluate"))
+            result = evaluate(*arguments, self.progress, shown=shown_by(settings.corpus))
+            result.save(run.result("evaluate"))
 
         tests = {f"text {name}": it.fingerprint for name, it in self.corpus.tests.items()}
         inputs = self._inputs(settings.evaluate) | tests
@@ -171,6 +170,7 @@ class Pipeline:
                 self.progress,
                 scores=scores,
                 folder=stage.scratch,
+                shown=shown_by(settings.corpus),
             )
             result.save(run.result("prune"))
 

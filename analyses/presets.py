@@ -21,6 +21,7 @@ from ..models.data.vocabulary import VocabularySettings
 from ..models.errors import UsageError, did_you_mean
 from ..models.network import NetworkSettings
 from ..models.settings import Settings
+from ..models.training.from_corpus import Recipe
 from ..models.training.settings import TrainingSettings
 from .evaluate import EvaluateSettings
 from .prune import PruneSettings
@@ -48,6 +49,27 @@ class RunSettings(Settings):
     relevance: ExampleSettings = ExampleSettings()
     roles: RolesSettings = RolesSettings()
     reliability: ReliabilitySettings = ReliabilitySettings()
+
+    @property
+    def recipe(self) -> Recipe:
+        """All that makes the model."""
+        return Recipe(self.vocabulary, self.network, self.training, self.seed)
+
+    def check(self) -> None:
+        """Refuse now, before a run folder is made, what a stage would refuse later.
+
+        Raises:
+            UsageError: an unknown name, or settings that do not fit together.
+        """
+        self.recipe.check()
+        self.score.members()
+        self.reliability.members()
+        for name in self.prune.metrics or ():
+            if name not in self.score.metrics:
+                raise UsageError(
+                    f"prune.metrics names '{name}', which score.metrics does not measure"
+                    + did_you_mean(name, self.score.metrics)
+                )
 
 
 # Every order costs a model at each head count; these are the field's own and the exact one.

@@ -83,9 +83,9 @@ def run_of(
     """Create the run that the options describe, or go on with it.
 
     Where the folder holds a run and neither a preset nor a file is given, its recorded
-    settings are what the options are laid over. The text of a new run is read before its
-    folder is made: one that was made for text that cannot be read would stand in the way of
-    the corrected command.
+    settings are what the options are laid over. The settings of a new run are checked and its
+    text is read before its folder is made: one that was made for a misspelt name or for text
+    that cannot be read would stand in the way of the corrected command.
 
     Returns:
         The run, and its text where that has been read.
@@ -115,7 +115,10 @@ def run_of(
     else:
         layers = [read_config(config)] if config else []
         settings = run_settings(preset, *layers, *changes, where=str(config or "options"))
-    text = None if exists else load_corpus(settings.corpus)
+    text = None
+    if not exists:
+        settings.check()
+        text = load_corpus(settings.corpus)
     return RunFolder.resume(path, settings.model_dump(mode="json")), text
 
 

@@ -14,6 +14,7 @@ import math
 from typing import Literal
 
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -45,13 +46,13 @@ class NetworkSettings(Settings):
         max_positions: the longest sentence in tokens.
     """
 
-    width: int = 256
-    feed_forward_width: int = 1024
-    encoder_layers: int = 3
-    decoder_layers: int = 3
-    heads: int = 8
-    head_width: int | None = None
-    dropout: float = 0.1
+    width: int = Field(default=256, ge=1)
+    feed_forward_width: int = Field(default=1024, ge=1)
+    encoder_layers: int = Field(default=3, ge=1)
+    decoder_layers: int = Field(default=3, ge=1)
+    heads: int = Field(default=8, ge=1)
+    head_width: int | None = Field(default=None, ge=1)
+    dropout: float = Field(default=0.1, ge=0, lt=1)
     positions: str = "sinusoidal"
     score: str = "scaled_dot"
     norm: str = "layer"
@@ -59,7 +60,7 @@ class NetworkSettings(Settings):
     feed_forward: str = "relu"
     initialisation: str = "xavier"
     tie: Literal["none", "target", "all"] = "all"
-    max_positions: int = 1024
+    max_positions: int = Field(default=1024, ge=1)
 
     def width_of_head(self) -> int:
         """Return d_k.
@@ -69,7 +70,7 @@ class NetworkSettings(Settings):
         """
         if self.head_width is not None:
             return self.head_width
-        if self.heads < 1 or self.width % self.heads:
+        if self.width % self.heads:
             raise UsageError(
                 f"width {self.width} cannot be divided by {self.heads} heads: "
                 "choose a divisor, or give head_width"

@@ -105,11 +105,7 @@ class CutTable:
         Raises:
             UsageError: a vocabulary that is not made of merges.
         """
-        if vocabulary.kind != "bpe":
-            raise UsageError(
-                f"merge dropout needs a vocabulary of the kind 'bpe', not '{vocabulary.kind}': "
-                "set training.merge_dropout to 0"
-            )
+        check_mergeable(vocabulary.kind)
         numbers: dict[str, int] = {}
         words = TokenStore.build(
             path, _numbered(sentences, vocabulary, numbers), vocabulary_size=MOST
@@ -130,6 +126,19 @@ class CutTable:
             cuts = words * CUTS + generator.integers(CUTS, size=len(words))  # [word]
             spans = [self._ids[self._starts[cut] : self._starts[cut + 1]] for cut in cuts]
             yield np.concatenate(spans) if spans else self._ids[:0]
+
+
+def check_mergeable(kind: str) -> None:
+    """Refuse a kind of vocabulary that is not made of merges.
+
+    Raises:
+        UsageError: any kind but `bpe`.
+    """
+    if kind != "bpe":
+        raise UsageError(
+            f"merge dropout needs a vocabulary of the kind 'bpe', not '{kind}': "
+            "set training.merge_dropout to 0"
+        )
 
 
 def _numbered(

@@ -11,16 +11,19 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from ..data.merge_dropout import CutTable
+from ..data.merge_dropout import CutTable, check_mergeable
 from ..data.parallel_text import Corpus, ParallelText
 from ..data.token_store import TokenStore
 from ..data.vocabulary import Vocabulary, VocabularySettings, train_vocabularies
+from ..data.vocabulary_kinds import vocabulary_kind
+from ..initialisation import initialisation
 from ..network import Network, NetworkSettings
 from ..quality import bleu
 from ..transformer import TransformerTranslator
 from .loop import Plan, Report, train
 from .order import RecutText, TextByEpoch, TrainingText
 from .processes import Processes
+from .schedule import schedule
 from .settings import TrainingSettings
 from .state import Progress
 
@@ -35,6 +38,22 @@ class Recipe:
     network: NetworkSettings
     training: TrainingSettings
     seed: int
+
+    def check(self) -> None:
+        """Refuse now, before anything is read or written, what could not be built or trained.
+
+        Raises:
+            UsageError: an unknown kind or part, shapes that do not fit together, or settings
+                that exclude each other.
+        """
+        vocabulary_kind[self.vocabulary.kind]
+        schedule[self.training.schedule]
+        if self.training.merge_dropout:
+            check_mergeable(self.vocabulary.kind)
+        sizes = (8, 8 if self.vocabulary.joint else 9)  # Any: only whether they are equal counts.
+        with torch.device("meta"):
+            network = Network(self.network, self.network.full_layout(), *sizes)
+        initialisation[network.settings.initialisation]
 
     def fingerprint(self, corpus: Corpus) -> str:
         """Return a hash of everything that the weights depend on."""

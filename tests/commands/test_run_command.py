@@ -97,6 +97,36 @@ def test_a_misspelt_corpus_leaves_no_folder(tmp_path, capsys, words, code, messa
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("network.heads=7", "width 128 cannot be divided by 7 heads"),
+        ("network.width=0", "greater than or equal to 1"),
+        ("network.positions=sinusoid", "did you mean 'sinusoidal'"),
+        ("network.initialisation=xaver", "did you mean 'xavier'"),
+        ("vocabulary.joint=false", "needs a joint vocabulary"),
+        ("vocabulary.kind=bpee", "did you mean 'bpe'"),
+        ("training.schedule=constnat", "did you mean 'constant'"),
+        ("score.metrics=['confidenc']", "did you mean 'confidence'"),
+        ("reliability.metrics=['confidenc']", "did you mean 'confidence'"),
+        ("prune.metrics=['shapley']", "which score.metrics does not measure"),
+    ],
+)
+def test_settings_that_cannot_work_leave_no_folder(tmp_path, capsys, setting, message):
+    assert cli.run(["run", "-o", str(tmp_path / "run"), "--set", setting]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert len(error.splitlines()) == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_merge_dropout_without_merges_leaves_no_folder(tmp_path, capsys):
+    words = ["run", "-o", str(tmp_path / "run"), "--set", "training.merge_dropout=0.1"]
+    assert cli.run([*words, "--set", "vocabulary.kind=word"]) == 2
+    assert "needs a vocabulary of the kind 'bpe', not 'word'" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
 def test_text_that_cannot_be_read_leaves_no_folder(tmp_path, capsys):
     for split in ("train", "valid", "test"):
         (tmp_path / f"{split}.en").write_text("one\ntwo\n")

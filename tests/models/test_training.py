@@ -188,11 +188,12 @@ def test_a_damaged_state_is_refused(tmp_path: Path):
 @pytest.mark.slow
 def test_a_kill_changes_nothing(tmp_path: Path):
     """Killed after update 7 and resumed: bit for bit the run that was never killed."""
-    _, whole = _job(tmp_path / "whole")
-    code, killed = _job(tmp_path / "killed", "7")
+    options = {"merge_dropout": 0.3}
+    _, whole = _job(tmp_path / "whole", **options)
+    code, killed = _job(tmp_path / "killed", "7", **options)
     assert code == -9
     assert killed[-1]["update"] == 7
-    code, resumed = _job(tmp_path / "killed")
+    code, resumed = _job(tmp_path / "killed", **options)
     assert code == 0
     assert resumed[0]["update"] == 5  # the state of the validation at 4
     assert resumed[-1]["done"] == whole[-1]["done"]
@@ -202,7 +203,7 @@ def test_a_kill_changes_nothing(tmp_path: Path):
 
 @pytest.mark.slow
 def test_two_processes_make_the_updates_of_one(tmp_path: Path):
-    options = {"micro_batches": 2, "dropout": 0.0}
+    options = {"micro_batches": 2, "dropout": 0.0, "merge_dropout": 0.3}
     _, alone = _job(tmp_path / "one", **options)
     launcher = ("-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone")
     code, shared = _job(tmp_path / "two", launcher=launcher, **options)

@@ -31,7 +31,10 @@ def copying_corpus() -> Corpus:
 
 
 def recipe(training: dict) -> Recipe:
-    """Return a network of a few thousand weights and the given training."""
+    """Return a network of a few thousand weights and the given training.
+
+    Where merges are to be left out the vocabulary is one of merges, else one of words.
+    """
     network = NetworkSettings(
         width=16,
         feed_forward_width=32,
@@ -40,7 +43,9 @@ def recipe(training: dict) -> Recipe:
         heads=2,
         dropout=training.pop("dropout", 0.1),
     )
-    vocabulary = VocabularySettings(kind="word")
+    vocabulary = VocabularySettings(
+        kind="bpe" if training.get("merge_dropout") else "word", size=300
+    )
     return Recipe(vocabulary, network, TrainingSettings(**training), seed=3)
 
 
