@@ -11,7 +11,7 @@ model's own vocabulary; it cannot be compared between vocabularies.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,8 @@ from ..models.quality import RESAMPLES, quality, resampled_sums
 from ..models.settings import Settings
 from ..models.translator import SearchSettings, Translator
 from .analysis import Progress, analysis, silent, spread
+from .columns import BLEU
+from .phenomena import by_phenomenon
 from .points import reference_losses
 from .provenance import Stopwatch, provenance
 from .result import Column, Result, Table
@@ -48,6 +50,29 @@ EXAMPLES = (
     Column("source", "text", "source sentence"),
     Column("reference", "text", "reference translation"),
     Column("translation", "text", "what the model says"),
+)
+SENTENCES = (
+    Column("split", "text", "test split"),
+    Column("sentence", "whole", "number of the sentence in the split, 0-based"),
+    Column("phenomenon", "text", "what the sentence shows; empty if not known"),
+    Column("source", "text", "source sentence"),
+    Column("reference", "text", "reference translation"),
+    Column("loss", "number", "summed NLL of the reference, teacher-forced", "nats"),
+    Column("tokens", "whole", "target tokens of the reference, EOS included"),
+)
+TRANSLATIONS = (
+    Column("split", "text", "test split"),
+    Column("search", "text", "greedy, or beam and its size"),
+    Column("sentence", "whole", "number of the sentence in the split, 0-based"),
+    Column("translation", "text", "what the model says"),
+)
+PHENOMENA = (
+    Column("split", "text", "test split"),
+    Column("search", "text", "greedy, or beam and its size"),
+    Column("phenomenon", "text", "what the sentences show"),
+    Column("sentences", "whole", "sentences that show it"),
+    *BLEU,
+    Column("exact", "number", "share of translations that are the reference word for word"),
 )
 UNITS = {"bleu": "BLEU points", "chrf": "chrF points", "nll": "nats a token"}
 
@@ -77,8 +102,15 @@ def evaluate(
     settings: EvaluateSettings,
     seed: int,
     progress: Progress = silent,
+    *,
+    shown: Sequence[str] = (),
 ) -> Result:
     """Translate every test split with every search and score it.
+
+    All translations are kept, so that runs can be compared sentence by sentence.
+
+    Args:
+        shown: the phenomenon of every sentence of the main test split, where it is known.
 
     Raises:
         DataError: a test split is empty.
@@ -89,26 +121,46 @@ def evaluate(
         for name, text in corpus.tests.items()
     }
     scores: list[dict[str, Any]] = []
-    examples: list[dict[str, Any]] = []
+    said: dict[tuple[str, str], list[str]] = {}
+    losses: dict[str, tuple[list[float], list[int]]] = {}
     searches = [settings.search.with_changes(beam=beam) for beam in settings.beams]
     total = len(splits) * len(searches)
     for position, (name, text) in enumerate(splits.items()):
         for done, search in enumerate(searches, position * len(searches)):
             progress("evaluate", done, total, f"{name}, {search_name(search)}")
-            found, shown = _translated(translator, name, text, search, settings, seed)
-            scores += found
-            examples += shown
-        scores.append(_likelihood(translator, name, text, settings.resamples, seed))
+            place = (name, search_name(search))
+            clock = Stopwatch()
+            said[place] = [it.text for it in translator.translate(text.source, search)]
+            scores += _scored(place, said[place], text, clock.seconds, settings, seed)
+        row, losses[name] = _likelihood(translator, name, text, settings.resamples, seed)
+        scores.append(row)
     progress("evaluate", total, total)
     model = [{"property": key, "value": str(it)} for key, it in translator.describe().items()]
     n = ", ".join(f"{len(text)} sentences of '{name}'" for name, text in splits.items())
     how = f"95 % percentile bootstrap over sentences, {settings.resamples} resamples"
+    main = next(iter(corpus.tests))
+    known = {name: shown if name == main else () for name in splits}
+    every = _sentences(splits, losses, known)
+    translations = [
+        {"split": split, "search": search, "sentence": number, "translation": words}
+        for (split, search), of_search in said.items()
+        for number, words in enumerate(of_search)
+    ]
     tables = {
         "quality": Table.of("Quality on test text.", QUALITY, scores, n=n, interval=how),
         "model": Table.of("The model that was measured.", MODEL, model),
         "corpus": Table.of("The text, and what may be done with it.", MODEL, _about(corpus)),
-        "examples": Table.of("What the model says.", EXAMPLES, examples),
+        "examples": Table.of(
+            "What the model says.", EXAMPLES, _examples(said, splits, settings.examples)
+        ),
+        "sentences": Table.of("The test sentences, and how likely they are.", SENTENCES, every),
+        "translations": Table.of("All translations.", TRANSLATIONS, translations, n=n),
     }
+    grouped = _by_phenomenon(said, splits, known, settings.resamples, seed)
+    if grouped:
+        tables["phenomena"] = Table.of(
+            "Quality by phenomenon.", PHENOMENA, grouped, n=n, interval=how
+        )
     origin = provenance(
         stopwatch,
         seed=seed,
@@ -137,47 +189,103 @@ def _about(corpus: Corpus) -> list[dict[str, str]]:
     return [{"property": key, "value": value} for key, value in described.items()]
 
 
-def _translated(
-    translator: Translator,
-    name: str,
+def _scored(
+    place: tuple[str, str],
+    said: Sequence[str],
     text: ParallelText,
-    search: SearchSettings,
+    seconds: float,
     settings: EvaluateSettings,
     seed: int,
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the rows of `QUALITY` and of `EXAMPLES` for one split and search."""
-    clock = Stopwatch()
-    said = [it.text for it in translator.translate(text.source, search)]
-    seconds = clock.seconds
-    place = {"split": name, "search": search_name(search)}
+) -> list[dict[str, Any]]:
+    """Return the rows of `QUALITY` for the translations of one split by one search."""
     rows = []
     for kind in ("bleu", "chrf"):
         generator = np.random.default_rng(seed)
         found = quality(kind, said, text.target, generator, resamples=settings.resamples)
         bounds = {"value": found.score, "low": found.low, "high": found.high}
         about = {"measure": kind, "unit": UNITS[kind], "signature": found.signature}
-        rows.append({**place, **bounds, **about, "sentences": len(text), "seconds": seconds})
-    examples = [
+        where = dict(zip(("split", "search"), place, strict=True))
+        rows.append({**where, **bounds, **about, "sentences": len(text), "seconds": seconds})
+    return rows
+
+
+def _examples(
+    said: Mapping[tuple[str, str], Sequence[str]], splits: Mapping[str, ParallelText], count: int
+) -> list[dict[str, Any]]:
+    """Return the rows of `EXAMPLES`: sentences spread over each split, never hand-picked."""
+    return [
         {
-            **place,
+            "split": split,
+            "search": search,
             "sentence": number,
+            "source": splits[split].source[number],
+            "reference": splits[split].target[number],
+            "translation": of_search[number],
+        }
+        for (split, search), of_search in said.items()
+        for number in spread(len(of_search), count)
+    ]
+
+
+def _sentences(
+    splits: Mapping[str, ParallelText],
+    losses: Mapping[str, tuple[Sequence[float], Sequence[int]]],
+    known: Mapping[str, Sequence[str]],
+) -> list[dict[str, Any]]:
+    """Return the rows of `SENTENCES`."""
+    return [
+        {
+            "split": name,
+            "sentence": number,
+            "phenomenon": known[name][number] if known[name] else "",
             "source": text.source[number],
             "reference": text.target[number],
-            "translation": said[number],
+            "loss": losses[name][0][number],
+            "tokens": losses[name][1][number],
         }
-        for number in spread(len(text), settings.examples)
+        for name, text in splits.items()
+        for number in range(len(text))
     ]
-    return rows, examples
+
+
+def _by_phenomenon(
+    said: Mapping[tuple[str, str], Sequence[str]],
+    splits: Mapping[str, ParallelText],
+    known: Mapping[str, Sequence[str]],
+    resamples: int,
+    seed: int,
+) -> list[dict[str, Any]]:
+    """Return the rows of `PHENOMENA` for the splits whose phenomena are known."""
+    rows = []
+    for (split, search), of_search in said.items():
+        for name, numbers in by_phenomenon(known[split][: len(of_search)]).items():
+            mine = [of_search[number] for number in numbers]
+            right = [splits[split].target[number] for number in numbers]
+            generator = np.random.default_rng(seed)
+            found = quality("bleu", mine, right, generator, resamples=resamples)
+            rows.append(
+                {
+                    "split": split,
+                    "search": search,
+                    "phenomenon": name,
+                    "sentences": len(numbers),
+                    "bleu": found.score,
+                    "bleu_low": found.low,
+                    "bleu_high": found.high,
+                    "exact": float(np.mean([a == b for a, b in zip(mine, right, strict=True)])),
+                }
+            )
+    return rows
 
 
 def _likelihood(
     translator: Translator, name: str, text: ParallelText, resamples: int, seed: int
-) -> dict[str, Any]:
-    """Return the row of `QUALITY` for the token NLL of one split."""
+) -> tuple[dict[str, Any], tuple[list[float], list[int]]]:
+    """Return the row of `QUALITY` for the token NLL of one split, and each sentence's."""
     clock = Stopwatch()
     losses, tokens = reference_losses(translator, text)
     value, low, high = nll_with_interval(losses, tokens, resamples, seed)
-    return {
+    row = {
         "split": name,
         "search": "teacher forcing",
         "measure": "nll",
@@ -189,6 +297,7 @@ def _likelihood(
         "seconds": clock.seconds,
         "signature": "",
     }
+    return row, (losses, tokens)
 
 
 def nll_with_interval(

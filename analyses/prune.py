@@ -17,6 +17,7 @@ that predicts leave-one-out best need not have the best curve.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,7 +33,8 @@ from .analysis import Progress, analysis, silent
 from .points import PointStore, measure_all
 from .proof import PROOF, masked_against_cut, proof_points
 from .provenance import Stopwatch, provenance
-from .prune_tables import curve_tables
+from .prune_sentences import sentence_tables
+from .prune_tables import curve_tables, points_of_best
 from .removal import Point, head_counts, orders_by_chance, orders_by_metric
 from .result import Result, Table
 
@@ -75,6 +77,7 @@ def prune(
     *,
     scores: Result,
     folder: Path | None = None,
+    shown: Sequence[str] = (),
 ) -> Result:
     """Measure the curve of BLEU against heads, for every order.
 
@@ -82,6 +85,7 @@ def prune(
         scores: the Result of `score` for this very model.
         folder: keeps finished points, so that an interrupted analysis goes on; without one
             they are kept until the analysis ends.
+        shown: the phenomenon of every sentence of the main test split, where it is known.
 
     Raises:
         UsageError: scores of another model, or settings that ask for what was not measured.
@@ -113,8 +117,12 @@ def prune(
         masked_against_cut(translator, point, some, settings.search)
         for point in proof_points(points, settings.proofs)
     ]
+    drawn = (settings.resamples, seed)
+    made = curve_tables(points, measured, data, *drawn, settings.examples)
+    best = points_of_best(points, made["area"].rows)
     tables = {
-        **curve_tables(points, measured, data, settings.resamples, seed, settings.examples),
+        **made,
+        **sentence_tables(best, measured, data, shown, *drawn),
         "proof": Table.of("Closed gates against heads cut out of the weights.", PROOF, proofs),
     }
     origin = provenance(

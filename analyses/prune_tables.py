@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from ..models.data.parallel_text import ParallelText
@@ -93,8 +94,6 @@ def curve_tables(
         for order in orders
         for step, head in enumerate(order.heads, 1)
     ]
-    shown = _examples(_shown(points, areas), measured, data, examples)
-    how = f"95 % percentile bootstrap over sentences, {resamples} resamples, the same for all"
     captions = {
         "curve": "BLEU of physically smaller models against the heads that are left.",
         "band": "BLEU of random orders: the null that a metric has to beat.",
@@ -102,13 +101,16 @@ def curve_tables(
         "area": "How much of the quality each order keeps, over all head counts.",
         "examples": "What the whole model says, and what smaller ones say.",
     }
+    area = Table.of(captions["area"], AREA, areas, n=n)
+    shown = _examples(_shown(points, area.rows), measured, data, examples)
+    how = f"95 % percentile bootstrap over sentences, {resamples} resamples, the same for all"
     return {
         "curve": Table.of(captions["curve"], CURVE, curve, n=n, interval=how),
         "band": Table.of(
             captions["band"], BAND, _band(curve), n=n, interval="smallest and largest of the draws"
         ),
         "removals": Table.of(captions["removals"], REMOVALS, removals),
-        "area": Table.of(captions["area"], AREA, areas, n=n),
+        "area": area,
         "examples": Table.of(captions["examples"], EXAMPLES, shown),
     }
 
@@ -202,11 +204,21 @@ def area_of(order: str, draw: int, curve: Sequence[Record]) -> Record:
     return {"order": order, "draw": draw, "area": area}
 
 
-def _shown(points: Sequence[Point], areas: Sequence[Record]) -> list[Point]:
+def points_of_best(points: Sequence[Point], areas: pd.DataFrame) -> list[Point]:
+    """Return the points of the metric's order that keeps most, of a random one if alone.
+
+    Args:
+        points: every point of every order.
+        areas: the rows of `AREA`.
+    """
+    rows = list(zip(areas["order"], areas["draw"], areas["area"], strict=True))
+    best = max(rows, key=lambda row: (row[0] != RANDOM, row[2]))[:2]
+    return [point for point in points if (point.order.name, point.order.draw) == best]
+
+
+def _shown(points: Sequence[Point], areas: pd.DataFrame) -> list[Point]:
     """Choose the models for examples: whole, and on the best metric's order some smaller."""
-    ranked = sorted(areas, key=lambda row: (row["order"] != RANDOM, row["area"]), reverse=True)
-    best = (ranked[0]["order"], ranked[0]["draw"])
-    of_best = [point for point in points if (point.order.name, point.order.draw) == best]
+    of_best = points_of_best(points, areas)
     total = max(point.heads_left for point in of_best)
     chosen = [
         min(of_best, key=lambda point: abs(point.heads_left - share * total))

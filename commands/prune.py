@@ -69,6 +69,7 @@ def command(
     trained on, compared with the whole one on test text, and saved. When the goal is not met,
     the exit code is 3. With --compare the curves of several ways of choosing are shown.
     """
+    from ..analyses.phenomena import shown_by
     from ..analyses.pipeline import Pipeline, open_run
     from ..analyses.prune import prune
     from ..models.devices import resolve_device
@@ -92,7 +93,8 @@ def command(
         if changes or output or seed is not None:
             settings = pipeline.settings.prune.with_changes(**changes)
             arguments = (pipeline.translator, pipeline.corpus, settings, own_seed, progress)
-            result = prune(*arguments, scores=pipeline.score())
+            shown = shown_by(pipeline.settings.corpus)
+            result = prune(*arguments, scores=pipeline.score(), shown=shown)
             if output:
                 result.save(output)
         else:

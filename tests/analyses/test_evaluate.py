@@ -69,3 +69,31 @@ def test_examples_are_spread_over_the_split(result):
     assert spread(10, 4) == [0, 2, 5, 7]
     assert spread(2, 5) == [0, 1]
     assert spread(0, 5) == []
+
+
+def test_every_translation_is_kept_with_its_sentence(planted, copying):
+    kinds = ["short" if number % 2 else "long" for number in range(24)]
+    found = evaluate(planted, copying, SETTINGS, seed=0, shown=kinds).tables
+    sentences, said = found["sentences"].rows, found["translations"].rows
+    assert len(sentences) == 2 * 24 and len(said) == 2 * 2 * 24
+    own = sentences[sentences["split"] == "test"]
+    assert list(own["source"]) == list(copying.test.source)
+    assert list(own["phenomenon"]) == kinds
+    assert set(sentences[sentences["split"] == "far"]["phenomenon"]) == {""}
+    nll = found["quality"].rows.set_index(["split", "measure"])["value"]["test", "nll"]
+    assert nll == pytest.approx(own["loss"].sum() / own["tokens"].sum())
+    greedy = said[(said["split"] == "test") & (said["search"] == "greedy")]
+    assert list(greedy["translation"]) == list(copying.test.target)
+
+
+def test_quality_by_phenomenon_is_sacrebleus_on_those_sentences(nano, copying):
+    kinds = ["rare"] * 4 + ["odd" if number % 2 else "even" for number in range(20)]
+    rows = evaluate(nano, copying, SETTINGS, seed=0, shown=kinds).tables["phenomena"].rows
+    assert set(rows["split"]) == {"test"} and set(rows["phenomenon"]) == {"odd", "even"}
+    said = [it.text for it in nano.translate(copying.test.source, SearchSettings(beam=1))]
+    odd = [number for number, kind in enumerate(kinds) if kind == "odd"]
+    mine, right = [said[i] for i in odd], [copying.test.target[i] for i in odd]
+    row = rows[(rows["search"] == "greedy") & (rows["phenomenon"] == "odd")].iloc[0]
+    assert row["bleu"] == pytest.approx(sacrebleu.corpus_bleu(mine, [right]).score)
+    assert row["sentences"] == 10
+    assert row["exact"] == pytest.approx(sum(a == b for a, b in zip(mine, right, strict=True)) / 10)
