@@ -17,7 +17,8 @@ from __future__ import annotations
 from typing import Literal
 
 from ..models.data.parallel_text import Corpus, ParallelText
-from ..models.errors import DataError
+from ..models.data.vocabulary import UNK
+from ..models.errors import DataError, UsageError
 from ..models.translator import Translator
 from ..probe.relevance import RelevanceSettings
 from .analysis import Progress, analysis, silent, spread
@@ -30,7 +31,7 @@ class ExampleSettings(RelevanceSettings):
     """Which sentences to explain, and how.
 
     Args:
-        rule, epsilon, start: as in `RelevanceSettings`.
+        rule, epsilon, start, pair: as in `RelevanceSettings`.
         sentences: so many, spread evenly over the validation split.
         text: whose words are explained: the model's own `translation`, or the `reference`.
         per_token: whether to keep the relevance of every head for every output token.
@@ -100,6 +101,25 @@ def relevance_of(
     return Result("relevance", tables, settings.model_dump(mode="json"), origin, remarks)
 
 
+def token_of(translator: Translator, word: str) -> int:
+    """Return the target token that a word is.
+
+    Raises:
+        UsageError: the word is unknown, no token, or several.
+    """
+    [batch] = translator.batches([word], [word])
+    ids = batch.labels.ids[0, :-1]  # without EOS
+    if ids.tolist() == [UNK]:
+        raise UsageError(f"'{word}' is unknown to the target vocabulary; contrast other words")
+    if len(ids) != 1:
+        pieces = " ".join(translator.pieces(ids.tolist(), "target")) or "no piece"
+        raise UsageError(
+            f"'{word}' is not one piece of the target vocabulary but {pieces}: "
+            "contrast words that are one piece each"
+        )
+    return int(ids[0])
+
+
 def remarks_of(settings: ExampleSettings) -> tuple[str, ...]:
     """Return what a reader of the tables must know."""
     softmax = (
@@ -113,6 +133,7 @@ def remarks_of(settings: ExampleSettings) -> tuple[str, ...]:
         "reference": "Explained is the logit of the reference's token.",
         "contrast": "Explained is the largest logit minus that of the word that should have been "
         "said, or of the runner-up where the model is right.",
+        "pair": "Explained is the logit of one given token minus that of another.",
     }
     signed = (
         "Relevance is signed: below 0 a token speaks against the output. Shares are shares of "

@@ -25,6 +25,7 @@ Examples:
   headcount relevance runs/miniature --source 'The dog sleeps.'
   headcount relevance runs/miniature --source 'The dog sleeps.' --target 'Der Hund schläft.'
   headcount relevance runs/miniature --start contrast --rule cp -o results/contrast
+  headcount relevance runs/miniature --source 'She sleeps.' --words sie er
   headcount relevance runs/miniature --json | jq '.shares[] | {piece, source_share}'
 """
 )
@@ -50,6 +51,12 @@ Examples:
     help="What is explained: the largest logit (default), the reference's, or the difference "
     "of the largest and its rival.",
 )
+@click.option(
+    "--words",
+    nargs=2,
+    metavar="WORD WORD",
+    help="Explain why the first word and not the second: the difference of their logits.",
+)
 @click.option("--epsilon", type=click.FloatRange(min=0), help="Signed stabiliser; 0 is exact.")
 @click.option("--per-token", is_flag=True, help="Also every head's relevance for each token.")
 @click.option(
@@ -69,6 +76,7 @@ def command(
     text: str | None,
     rule: str | None,
     start: str | None,
+    words: tuple[str, str] | None,
     epsilon: float | None,
     per_token: bool,
     output: Path | None,
@@ -94,7 +102,9 @@ def command(
         raise UsageError("--target needs the sentence that it translates: give --source too")
     if source is not None and sentences is not None:
         raise UsageError("--source is one sentence: leave out --sentences")
-    result = _found(run, source, target, changes, output is not None, device)
+    if words is not None and start is not None:
+        raise UsageError("--words says what is explained: leave out --start")
+    result = _found(run, source, target, changes, words, output is not None, device)
     if output:
         result.save(output)
     if as_json:
@@ -110,17 +120,21 @@ def _found(
     source: str | None,
     target: str | None,
     changes: dict[str, Any],
+    words: tuple[str, str] | None,
     kept_elsewhere: bool,
     device: str,
 ) -> Result:
     from ..analyses.pipeline import Pipeline, open_run
-    from ..analyses.relevance import relevance, relevance_of
+    from ..analyses.relevance import relevance, relevance_of, token_of
     from ..models.data.parallel_text import ParallelText
     from ..models.devices import resolve_device
     from .progress import ProgressBar
 
     with ProgressBar() as progress:
         pipeline = Pipeline(open_run(run), resolve_device(device), progress)
+        if words is not None:
+            first, second = (token_of(pipeline.translator, word) for word in words)
+            changes = {**changes, "start": "pair", "pair": (first, second)}
         settings: ExampleSettings = pipeline.settings.relevance.with_changes(**changes)
         seed = pipeline.settings.seed
         if source is None:
@@ -131,7 +145,7 @@ def _found(
             raise UsageError("--source is empty: give a sentence")
         if target is not None:
             settings = settings.with_changes(text="reference")
-        elif settings.start != "top" or settings.text == "reference":
+        elif settings.start in ("reference", "contrast") or settings.text == "reference":
             raise UsageError(
                 "--start reference, --start contrast and --text reference need the right "
                 "translation: give --target"

@@ -38,7 +38,8 @@ def _first_problem(cls: type[Settings], error: ValidationError, where: str) -> s
     if problem["type"] == "extra_forbidden":
         wrong = str(problem["loc"][-1])
         return f"{where}: unknown key '{path}'" + did_you_mean(wrong, _keys_at(cls, problem["loc"]))
-    return f"{where}: {path or 'value'}: {problem['msg']} (got {problem.get('input')!r})"
+    what = problem["msg"].removeprefix("Value error, ")
+    return f"{where}: {path}: {what} (got {problem.get('input')!r})" if path else f"{where}: {what}"
 
 
 def _keys_at(cls: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:

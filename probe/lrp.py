@@ -48,6 +48,7 @@ _STARTS = {
     "reference": "the logit of the reference's token",
     "contrast": "the largest logit minus that of the reference's token, or of the runner-up "
     "where they are the same",
+    "pair": "the logit of one given token minus that of another",
 }
 
 
@@ -56,7 +57,7 @@ class Lrp(RelevanceSettings, Metric):
     """Relevance of the top logit that passes the head, as a share of its layer, signed.
 
     Args:
-        rule, epsilon, start: as in `RelevanceSettings`.
+        rule, epsilon, start, pair: as in `RelevanceSettings`.
     """
 
     def remarks(self) -> tuple[str, ...]:

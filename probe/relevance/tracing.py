@@ -1,13 +1,15 @@
 """Relevance asked of a Translator: of its heads, of its source and target tokens.
 
 The start is one number a target position, a logit or the difference of two, teacher-forced;
-relevance is in its unit. Three ways to start:
+relevance is in its unit. Four ways to start:
 
 - `top`: the largest logit: what the model says here, right or wrong (Voita et al. 2019).
 - `reference`: the logit of the reference's token.
 - `contrast`: the largest logit minus that of its rival, which is the reference's token
   where the model says another, and else the runner-up: why this AND NOT that. What speaks
   for both alike cancels (Yin & Neubig 2022).
+- `pair`: the logit of one given token minus that of another, at every position: why this
+  word and not that one, whatever the model says.
 
 A head's relevance is its gate times the gate's derivative under the rules, at open gates;
 a token's is the inner product of what enters the first layer at its position (embedding and
@@ -19,16 +21,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 import torch
-from pydantic import Field
+from pydantic import Field, model_validator
 from torch import Tensor
 
 from ...models.batch import Batch
-from ...models.gates import Attention
+from ...models.errors import UsageError
 from ...models.settings import Settings
-from ...models.translator import Translator
+from ...models.translator import Capture, Translator
 from . import operations as operations  # the rules join their table when it is imported
 from .ledger import Ledger, Place
 from .rules import RelevanceRules, Softmax
@@ -51,13 +53,23 @@ class RelevanceSettings(Settings):
     Args:
         rule: softmax by the `attnlrp` rule, or attention weights held constant (`cp`).
         epsilon: signed stabiliser of linear maps and matrix products; 0 is exact and safe.
-        start: the `top` logit, the `reference` token's, or the `contrast` of the top one
-            with the reference's (where they are the same, with the runner-up).
+        start: the `top` logit, the `reference` token's, the `contrast` of the top one
+            with the reference's (where they are the same, with the runner-up), or a given `pair`.
+        pair: with `pair`, the target tokens whose logits are contrasted, the second subtracted.
     """
 
     rule: Softmax = "attnlrp"
     epsilon: float = Field(default=0.0, ge=0)
-    start: Literal["top", "reference", "contrast"] = "top"
+    start: Literal["top", "reference", "contrast", "pair"] = "top"
+    pair: tuple[int, int] | None = None
+
+    @model_validator(mode="after")
+    def _pair_goes_with_its_start(self) -> Self:
+        if (self.start == "pair") != (self.pair is not None):
+            raise ValueError("start = 'pair' and the two tokens of `pair` go together")
+        if self.pair is not None and self.pair[0] == self.pair[1]:
+            raise ValueError("a token contrasted with itself explains nothing; give two tokens")
+        return self
 
 
 @dataclass(frozen=True)
@@ -70,7 +82,7 @@ class TokenRelevance:
         heads: relevance of the heads  # [batch, target, head]
         start: the logit, or difference of logits, that was explained  # [batch, target]
         chosen: the token whose logit that is  # [batch, target]
-        rival: with `contrast` the other token, else -1  # [batch, target]
+        rival: with `contrast` and `pair` the other token, else -1  # [batch, target]
         absorbed: what no input received, by place and kind  # each [batch, target]
 
     Everything is float64 on the CPU, and 0 at padded target positions.
@@ -108,12 +120,11 @@ class TokenRelevance:
 
 
 @dataclass(frozen=True)
-class _Traced:
+class Traced:
     """A forward under the rules, ready to be asked."""
 
     gates: Tensor
-    states: dict[str, list[Tensor]]
-    context: dict[Attention, Tensor]
+    seen: Capture
     start: Tensor
     chosen: Tensor
     rival: Tensor
@@ -138,8 +149,8 @@ def head_relevance(
     Raises:
         RuleError: the network does something no rule is known for.
     """
-    traced = _trace(translator, batch, settings)
-    (relevance,) = _slopes(traced.start, torch.ones_like(traced.start), [traced.gates])
+    traced = trace(translator, batch, settings)
+    (relevance,) = modified_gradients(traced.start, torch.ones_like(traced.start), [traced.gates])
     return relevance.cpu().double()  # the gates are 1
 
 
@@ -152,10 +163,11 @@ def head_relevance_both_ways(
         gate x derivative, and output x modified gradient summed over neurons and positions
         # each [batch, head]
     """
-    traced = _trace(translator, batch, settings, context=True)
-    names = [name for name in traced.context if traced.context[name].shape[2]]
-    outputs = [traced.context[name] for name in names]  # [batch, query, head, head_width]
-    of_gates, *of_outputs = _slopes(
+    traced = trace(translator, batch, settings, context=True)
+    context = traced.seen.context
+    names = [name for name in context if context[name].shape[2]]
+    outputs = [context[name] for name in names]  # [batch, query, head, head_width]
+    of_gates, *of_outputs = modified_gradients(
         traced.start, torch.ones_like(traced.start), [traced.gates, *outputs]
     )
     by_output = torch.zeros_like(of_gates)
@@ -176,7 +188,7 @@ def head_relevance_by_token(
     Returns:
         relevance, float64, 0 at padded positions  # [batch, target, head]
     """
-    traced = _trace(translator, batch, settings)
+    traced = trace(translator, batch, settings)
     found = [relevance for (relevance,) in _by_position(traced, [traced.gates])]
     return torch.stack(found, 1).cpu().double()
 
@@ -195,8 +207,8 @@ def token_relevance(
         batch: sentence pairs for teacher forcing.
         settings: rules and start.
     """
-    traced = _trace(translator, batch, settings, balanced=True)
-    inputs = [traced.states["encoder"][0], traced.states["decoder"][0]]  # [batch, token, width]
+    traced = trace(translator, batch, settings, balanced=True)
+    inputs = [traced.seen.states[side][0] for side in ("encoder", "decoder")]  # [batch, token, width]
     assert traced.ledger is not None
     rows: list[list[Tensor]] = []
     absorbed: dict[tuple[Place, str], Tensor] = {}
@@ -205,7 +217,7 @@ def token_relevance(
         *of_inputs, heads = gradients
         pairs = zip(inputs, of_inputs, strict=True)
         rows.append([*((it.detach() * slope).sum(2) for it, slope in pairs), heads])
-        for key, amount in traced.ledger.by_place(traced.states).items():
+        for key, amount in traced.ledger.by_place(traced.seen.states).items():
             absorbed.setdefault(key, torch.zeros(shape, dtype=torch.float64))
             absorbed[key][:, position] = amount
     source, prefix, by_head = (
@@ -232,18 +244,26 @@ def computable(translator: Translator) -> Translator:
     return translator.in_precision(torch.float32) if weights.value.dtype in HALF else translator
 
 
-def starting_logits(logits: Tensor, labels: Tensor, start: str) -> tuple[Tensor, Tensor, Tensor]:
+def starting_logits(
+    logits: Tensor, labels: Tensor, start: str, pair: tuple[int, int] | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
     """Return what relevance starts from at each position, and the tokens it belongs to.
 
     Args:
         logits: [batch, target, vocabulary]
         labels: the reference's tokens [batch, target]
-        start: as in `RelevanceSettings`.
+        start, pair: as in `RelevanceSettings`.
 
     Returns:
-        the number to explain, its token, and with `contrast` the rival (else -1)
+        the number to explain, its token, and with `contrast` and `pair` the rival (else -1)
         # each [batch, target]
+
+    Raises:
+        UsageError: a token of the pair that the vocabulary does not have.
     """
+    if pair is not None:
+        chosen, rival = (torch.full_like(labels, token) for token in checked(pair, logits.shape[2]))
+        return _at(logits, chosen) - _at(logits, rival), chosen, rival
     chosen = labels if start == "reference" else logits.argmax(-1)  # [batch, target]
     value = _at(logits, chosen)
     if start != "contrast":
@@ -253,23 +273,33 @@ def starting_logits(logits: Tensor, labels: Tensor, start: str) -> tuple[Tensor,
     return value - _at(logits, rival), chosen, rival
 
 
+def checked(pair: tuple[int, int], vocabulary: int) -> tuple[int, int]:
+    """Return the pair, whose tokens a vocabulary of that size has."""
+    for token in pair:
+        if not 0 <= token < vocabulary:
+            raise UsageError(f"token {token} is outside the target vocabulary of {vocabulary}")
+    return pair
+
+
 def _at(logits: Tensor, tokens: Tensor) -> Tensor:
     return logits.gather(-1, tokens[..., None]).squeeze(-1)  # [batch, target]
 
 
-def _trace(
+def trace(
     translator: Translator,
     batch: Batch,
     settings: RelevanceSettings,
     *,
     balanced: bool = False,
     context: bool = False,
-) -> _Traced:
+    maps: bool = False,
+) -> Traced:
     """Run a batch under the rules.
 
     Args:
         balanced: whether to keep a ledger and the states between layers.
         context: whether to keep the heads' outputs.
+        maps: whether to keep outputs, values and attention weights.
     """
     translator = computable(translator)
     layout = translator.layout
@@ -280,25 +310,32 @@ def _trace(
     with torch.enable_grad(), torch.autocast(device, enabled=False):
         with rules:
             seen = translator.capture(
-                batch, rules.as_weights(gates), states=balanced, context=context
+                batch,
+                rules.as_weights(gates),
+                attention=maps,
+                context=context or maps,
+                states=balanced,
+                values=maps,
             )
         rules.check(seen.logits)
-        start, chosen, rival = starting_logits(seen.logits, batch.labels.ids, settings.start)
+        start, chosen, rival = starting_logits(
+            seen.logits, batch.labels.ids, settings.start, settings.pair
+        )
         start = start.masked_fill(~batch.labels.real, 0)  # [batch, target]
-    return _Traced(gates, seen.states, seen.context, start, chosen, rival, ledger)
+    return Traced(gates, seen, start, chosen, rival, ledger)
 
 
-def _by_position(traced: _Traced, inputs: list[Tensor]) -> Iterator[list[Tensor]]:
+def _by_position(traced: Traced, inputs: list[Tensor]) -> Iterator[list[Tensor]]:
     """Yield the modified gradients of one target position's start after another's."""
     for position in range(traced.start.shape[1]):
         if traced.ledger is not None:
             traced.ledger.clear()
         chosen = torch.zeros_like(traced.start)  # [batch, target]
         chosen[:, position] = 1
-        yield _slopes(traced.start, chosen, inputs, again=True)
+        yield modified_gradients(traced.start, chosen, inputs, again=True)
 
 
-def _slopes(
+def modified_gradients(
     start: Tensor, chosen: Tensor, inputs: list[Tensor], *, again: bool = False
 ) -> list[Tensor]:
     """Return the modified gradients of a sum over positions, 0 where it depends on nothing.

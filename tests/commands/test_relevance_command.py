@@ -57,6 +57,32 @@ def test_wrong_words_are_refused(finished, capsys, words, said):
     assert said in capsys.readouterr().err
 
 
+def test_one_word_against_another(finished, capsys):
+    words = ["relevance", str(finished), "--source", "oak fir", "--words"]
+    assert cli.run([*words, "oak", "elm", "--json"]) == 0
+    shares = json.loads(capsys.readouterr().out)["shares"]
+    assert [{row["piece"] for row in shares}, {row["rival"] for row in shares}] == [
+        {"▁oak"},
+        {"▁elm"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--words", "oak", "xylophone"], "'xylophone' is unknown"),
+        (["--words", "oak", "fir elm"], "'fir elm' is not one piece"),
+        (["--words", "oak", "oak"], "contrasted with itself"),
+        (["--words", "oak", "elm", "--start", "top"], "leave out --start"),
+    ],
+)
+def test_words_that_cannot_be_contrasted(finished, capsys, words, said):
+    assert cli.run(["relevance", str(finished), "--source", "oak", *words]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert len(error.splitlines()) == 1
+
+
 def test_help_has_examples(capsys):
     assert cli.run(["relevance", "--help"]) == 0
     assert "Examples:" in capsys.readouterr().out

@@ -221,6 +221,23 @@ def test_where_relevance_starts():
     value, chosen, rival = starting_logits(logits, labels, "contrast")
     # Where the top token is the reference, the rival is the runner-up.
     assert (value.tolist(), rival.tolist()) == ([[2, 4, 2]], [[2, 2, 0]])
+    value, chosen, rival = starting_logits(logits, labels, "pair", (2, 0))
+    assert (value.tolist(), chosen.tolist()) == ([[2, -4, 2]], [[2, 2, 2]])
+    assert rival.tolist() == [[0, 0, 0]]
+    with pytest.raises(UsageError, match="token 3 is outside the target vocabulary of 3"):
+        starting_logits(logits, labels, "pair", (0, 3))
+
+
+def test_a_pair_the_other_way_round_is_the_same_with_its_sign_changed(vocabulary, pairs):
+    translator = made(vocabulary, biases=0.3)
+    batch = batch_of(translator, pairs)
+    one, other = (
+        token_relevance(translator, batch, RelevanceSettings(start="pair", pair=pair))
+        for pair in ((5, 7), (7, 5))
+    )
+    torch.testing.assert_close(one.source, -other.source)
+    torch.testing.assert_close(one.received + one.withheld, one.start, atol=1e-12, rtol=0)
+    assert float(one.source.abs().max()) > 1e-3
 
 
 def test_a_constant_in_all_logits_moves_the_top_logit_and_no_contrast(vocabulary, pairs):
@@ -355,7 +372,10 @@ def test_bad_input(nano):
         Lrp().scores(nano, ParallelText("none", [], []), GENERATOR)
     with pytest.raises(UsageError, match="did you mean 'epsilon'"):
         metric["lrp"].from_dict({"epsilom": 1})
-    for wrong in ({"epsilon": -1.0}, {"rule": "alpha"}, {"start": "bottom"}):
+    no_pair, no_start = {"start": "pair"}, {"pair": (1, 2)}
+    twice = {"start": "pair", "pair": (4, 4)}
+    wrongs = ({"epsilon": -1.0}, {"rule": "alpha"}, {"start": "bottom"}, no_pair, no_start, twice)
+    for wrong in wrongs:
         with pytest.raises(UsageError):
             metric["lrp"].from_dict(wrong)
 
