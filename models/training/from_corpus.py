@@ -148,16 +148,17 @@ def _text_by_epoch(
     processes: Processes,
 ) -> TextByEpoch:
     """Encode the training text, once for all epochs or anew for each of them."""
-    rate = recipe.training.merge_dropout
+    plain = encoded(text, vocabularies, folder, processes)
+    rate, after = recipe.training.merge_dropout, recipe.training.merge_dropout_after
     if rate == 0:
-        return encoded(text, vocabularies, folder, processes)
+        return plain
     # Every process cuts for itself: the cuts are the same, only the files are its own.
     files = [folder / f"{side}.{processes.rank}" for side in ("source", "target")]
     words, epochs = ([Path(f"{file}.{what}") for file in files] for what in ("words", "epoch"))
     sides = zip((text.source, text.target), vocabularies, words, strict=True)
     source, target = (CutTable.of(*side, rate, recipe.seed) for side in sides)
     sizes = (len(vocabularies[0]), len(vocabularies[1]))
-    return RecutText((source, target), (epochs[0], epochs[1]), sizes, recipe.seed)
+    return RecutText(plain, after, (source, target), (epochs[0], epochs[1]), sizes, recipe.seed)
 
 
 def encoded(

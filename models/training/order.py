@@ -58,6 +58,8 @@ class RecutText:
     """Text whose words are cut into pieces anew in every epoch (`data.merge_dropout`).
 
     Args:
+        plain: the text as it is read in the first epochs, with all merges.
+        first: the first epoch that is cut at random, 0-based.
         cuts: of the source and of the target.
         paths: where the encoded source and target of one epoch at a time are kept.
         vocabulary_sizes: of the source and of the target.
@@ -66,17 +68,22 @@ class RecutText:
 
     def __init__(
         self,
+        plain: TrainingText,
+        first: int,
         cuts: tuple[CutTable, CutTable],
         paths: tuple[Path, Path],
         vocabulary_sizes: tuple[int, int],
         seed: int,
     ) -> None:
+        self._plain, self._first = plain, first
         self._cuts, self._paths = cuts, paths
         self._sizes, self._seed = vocabulary_sizes, seed
         self._read: tuple[int, TrainingText] | None = None
 
     def of_epoch(self, epoch: int) -> TrainingText:
         """Return the text of an epoch, cut when it is first asked for."""
+        if epoch < self._first:
+            return self._plain
         if self._read is None or self._read[0] != epoch:
             generator = np.random.default_rng((self._seed, epoch))
             sides = zip(self._cuts, self._paths, self._sizes, strict=True)

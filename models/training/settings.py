@@ -24,6 +24,8 @@ class TrainingSettings(Settings):
         smoothing: label smoothing e (Vaswani et al. 2017, section 5.4).
         merge_dropout: probability that a possible merge of a BPE vocabulary is left out while a
             word of the training text is cut, anew in every epoch (Provilkov et al. 2020).
+        merge_dropout_after: epochs that are read with all merges first. A small corpus that is
+            cut at random from the start takes long to show which words translate which.
         weight_decay: AdamW's decay of matrices; norms and biases take none.
         betas: Adam's decay rates of the gradient's first and second moment.
         clip: largest l2 norm of the gradient; 0 does not clip.
@@ -45,6 +47,7 @@ class TrainingSettings(Settings):
     cooldown: float = Field(default=0.0, ge=0, le=1)
     smoothing: float = Field(default=0.1, ge=0, lt=1)
     merge_dropout: float = Field(default=0.0, ge=0, lt=1)
+    merge_dropout_after: int = Field(default=0, ge=0)
     weight_decay: float = Field(default=0.0, ge=0)
     betas: tuple[float, float] = (0.9, 0.98)
     clip: float = Field(default=1.0, ge=0)

@@ -11,7 +11,7 @@ import pytest
 from headcount.models.data.merge_dropout import CutTable, Draws, cut_with_dropout
 from headcount.models.data.vocabulary import Vocabulary
 from headcount.models.errors import UsageError
-from headcount.models.training.order import RecutText
+from headcount.models.training.order import RecutText, TrainingText
 
 TEXTS = [
     "A brown dog runs over the green grass .",
@@ -85,11 +85,15 @@ def test_each_epoch_is_cut_anew_and_an_epoch_again_is_the_same(tmp_path: Path):
         assert of_epoch.source_lengths.tolist() == [len(of_epoch.source[i]) for i in range(20)]
         return [list(of_epoch.source[i]) + list(of_epoch.target[i]) for i in range(20)]
 
-    text = RecutText(tables, paths, sizes, seed=5)
-    first, second = read(0, text), read(1, text)
+    ids = VOCABULARY.encode_ids(TEXTS)
+    lengths = np.array([len(sentence) for sentence in ids])
+    plain = TrainingText(ids, ids, lengths, lengths)
+    text = RecutText(plain, 1, tables, paths, sizes, seed=5)
+    first, second = read(1, text), read(2, text)
     assert first != second
-    assert read(1, RecutText(tables, paths, sizes, seed=5)) == second
-    assert read(0, text) == first
+    assert read(2, RecutText(plain, 1, tables, paths, sizes, seed=5)) == second
+    assert read(1, text) == first
+    assert read(0, text) == [2 * sentence for sentence in ids]
 
 
 @pytest.mark.parametrize("kind", ["unigram", "word"])
