@@ -76,6 +76,17 @@ class Table:
         rows = rows.astype({column.name: _KINDS[column.kind] for column in columns})
         return cls(caption, tuple(columns), rows, n, interval)
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the table for JSON, which has no word for a value that is missing: null."""
+        rows = self.rows.astype(object).where(self.rows.notna(), None)
+        return {
+            "caption": self.caption,
+            "n": self.n,
+            "interval": self.interval,
+            "columns": [asdict(column) for column in self.columns],
+            "rows": rows.to_dict("records"),
+        }
+
 
 @dataclass(frozen=True)
 class Provenance:
@@ -137,6 +148,16 @@ class Result:
             "remarks": list(self.remarks),
         }
         write_json(folder / "result.json", whole)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything, rows included, as one object for JSON."""
+        return {
+            "analysis": self.analysis,
+            "tables": {name: table.as_json() for name, table in self.tables.items()},
+            "settings": dict(self.settings),
+            "provenance": asdict(self.provenance),
+            "remarks": list(self.remarks),
+        }
 
     @classmethod
     def load(cls, folder: Path) -> Result:

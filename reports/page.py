@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
+from ..models.errors import DataError, UsageError, did_you_mean
 from ..models.files import write_text
 from .drawing.palette import DARK_BACKGROUND, LIGHT_BACKGROUND, style_sheet
 from .findings import Findings
@@ -23,7 +26,7 @@ from .sections import in_order
 NAME = "report.html"
 
 
-def build_page(run_folder: Path, *, allowed_loss: float = 1.0) -> Path:
+def build_page(run_folder: Path, *, allowed_loss: float = 1.0, only: Collection[str] = ()) -> Path:
     """Write `report.html` of a run and return its path.
 
     Sections whose Results do not exist are left out.
@@ -31,34 +34,53 @@ def build_page(run_folder: Path, *, allowed_loss: float = 1.0) -> Path:
     Args:
         run_folder: a run folder with at least one finished Result in `results/`.
         allowed_loss: the loss of BLEU, in points, within which a smaller model is good enough.
+        only: names of the sections to show; all of them by default.
 
     Raises:
-        DataError: the folder holds no finished Result, or a damaged one.
+        UsageError: there is no section of such a name.
+        DataError: the folder holds no finished Result or a damaged one, or nothing for a
+            section that was asked for.
     """
-    page = page_of(Findings.of_run(run_folder, allowed_loss))
+    page = page_of(Findings.of_run(run_folder, allowed_loss), only)
     path = run_folder / NAME
     write_text(path, page)
     return path
 
 
-def page_of(findings: Findings) -> str:
-    """Return the page of some findings as HTML."""
-    style = (FOLDER / "styles" / "page.css").read_text(encoding="utf-8") + style_sheet()
-    script = (FOLDER / "scripts" / "page.js").read_text(encoding="utf-8")
+def page_of(findings: Findings, only: Collection[str] = ()) -> str:
+    """Return the page of some findings as HTML; `only` as in `build_page`."""
+    known = dict(in_order())
+    for name in only:
+        if name not in known:
+            raise UsageError(f"there is no section '{name}'" + did_you_mean(name, known))
     drawn = []
-    for name, section in in_order():
-        if all(analysis in findings for analysis in section.needs):
-            body = section.draw(findings)
-            if body is not None:
-                drawn.append((name, section.title, body))
+    for name, section in known.items():
+        if only and name not in only:
+            continue
+        here = all(analysis in findings for analysis in section.needs)
+        body = section.draw(findings) if here else None
+        if body is not None:
+            drawn.append((name, section.title, body))
+        elif only:
+            needs = " and ".join(section.needs)
+            raise DataError(
+                f"{findings.run} has nothing for the section '{name}'"
+                + (f": its results of {needs} are missing or empty" if needs else "")
+            )
     first = next(iter(findings.results.values())).provenance
+    return assembled("page.html", {"run": findings.run, "provenance": first, "sections": drawn})
+
+
+def assembled(template: str, values: Mapping[str, Any]) -> str:
+    """Return a whole page: a template with values, and the style and script that all share."""
+    style = (FOLDER / "styles" / "page.css").read_text(encoding="utf-8") + style_sheet()
+    scripts = sorted((FOLDER / "scripts").glob("*.js"))
+    script = "".join(path.read_text(encoding="utf-8") for path in scripts)
     return str(
         render(
-            "page.html",
+            template,
             {
-                "run": findings.run,
-                "provenance": first,
-                "sections": drawn,
+                **values,
                 "policy": _policy(style, script),
                 "style": Markup(style),
                 "script": Markup(script),

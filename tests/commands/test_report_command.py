@@ -1,6 +1,8 @@
 """`headcount report` writes the page of a run from what the run folder holds."""
 
 import json
+import math
+import re
 
 import pytest
 
@@ -18,6 +20,7 @@ COLUMNS += [
 def trained(tmp_path):
     """A run folder that holds the Result of a training and no other."""
     rows = [{column.name: float(step) for column in COLUMNS} | {"step": step} for step in (1, 2)]
+    rows[1]["train_loss"] = math.nan
     source = Provenance("0.1", "", "headcount train", 0, "ab", {}, "CPU", {}, "2026-01-01", 1.0)
     table = Table.of("Loss.", COLUMNS, rows)
     Result("train", {"curve": table}, {}, source).save(tmp_path / "results" / "train")
@@ -30,11 +33,45 @@ def test_it_says_where_the_page_is(trained, capsys):
     assert (trained / "report.html").is_file() and not (trained / "figures").exists()
 
 
-def test_it_draws_figures_and_speaks_json(trained, capsys):
+def test_it_draws_figures(trained):
+    assert run(["report", str(trained)]) == 0
+    drawn = sorted(path.name for path in (trained / "figures").iterdir())
+    assert drawn == ["training.pdf", "training.svg"]
+
+
+def test_all_tables_are_one_json_and_nothing_is_written(trained, capsys):
     assert run(["report", str(trained), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said["page"] == str(trained / "report.html")
-    assert said["figures"] == [str(trained / "figures" / f"training.{e}") for e in ("svg", "pdf")]
+    table = said["train"]["tables"]["curve"]
+    assert [row["train_loss"] for row in table["rows"]] == [1.0, None]
+    assert [row["step"] for row in table["rows"]] == [1, 2]
+    assert table["columns"][1]["unit"] == "nats" and table["caption"] == "Loss."
+    assert said["train"]["provenance"]["command"] == "headcount train"
+    assert not (trained / "report.html").exists() and not (trained / "figures").exists()
+
+
+def test_only_the_sections_that_are_asked_for(trained):
+    assert run(["report", str(trained), "--no-figures", "--sections", "training"]) == 0
+    html = (trained / "report.html").read_text(encoding="utf-8")
+    assert re.findall('<section id="([^"]*)"', html) == ["training"]
+
+
+@pytest.mark.parametrize(
+    ("sections", "code", "words"),
+    [
+        ("trainning", 2, "no section 'trainning' (did you mean 'training'?)"),
+        ("training,heads", 1, "nothing for the section 'heads': its results of score are missing"),
+    ],
+)
+def test_a_section_that_cannot_be_shown_is_refused(trained, sections, code, words, capsys):
+    assert run(["report", str(trained), "--sections", sections]) == code
+    assert words in capsys.readouterr().err
+    assert [path.name for path in trained.iterdir()] == ["results"]
+
+
+def test_tables_are_not_mixed_with_a_page(trained, capsys):
+    assert run(["report", str(trained), "--json", "--open"]) == 2
+    assert "leave out --open" in capsys.readouterr().err
 
 
 def test_it_opens_the_page_when_asked(trained, monkeypatch):
