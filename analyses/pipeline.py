@@ -8,6 +8,7 @@ So the same command goes on after Ctrl-C or a kill, and does nothing when all is
               +----> score -> prune -+
               |           -> roles --+-> report
               +----> relevance ------+
+              +-> attention_examples +
 
 Drawing is not known on this floor: whoever calls the pipeline brings the function that
 writes the page.
@@ -27,6 +28,7 @@ from ..models.settings import Settings
 from ..models.training.processes import Processes
 from ..models.transformer import TransformerTranslator
 from .analysis import Progress, silent
+from .attention_examples import attention_examples
 from .evaluate import evaluate
 from .phenomena import shown_by
 from .presets import RunSettings
@@ -42,7 +44,8 @@ from .score import score
 from .train import help_to_train, train
 
 MEASURING = ("models", "probe", "analyses")
-RESULTS = ("train", "evaluate", "score", "prune", "relevance", "roles", "reliability")
+EXAMPLES = ("relevance", "attention_examples")
+RESULTS = ("train", "evaluate", "score", "prune", *EXAMPLES, "roles", "reliability")
 
 
 class Pipeline:
@@ -80,6 +83,7 @@ class Pipeline:
             self.evaluate()
             self.prune()
             self.relevance()
+            self.attention_examples()
             self.roles()
             self.reliability()
             self.report(write_page)
@@ -211,6 +215,19 @@ class Pipeline:
         }
         run.stage("roles", inputs, [run.result("roles")], work)
         return Result.load(run.result("roles"))
+
+    def attention_examples(self) -> Result:
+        """Keep where every head looks in a few sentences, and return what was found."""
+        settings, run = self.settings, self.run
+
+        def work(stage: Stage) -> None:
+            arguments = (self.translator, self.corpus, settings.attention_examples, settings.seed)
+            attention_examples(*arguments, self.progress).save(run.result("attention_examples"))
+
+        inputs = self._inputs(settings.attention_examples)
+        inputs |= {"text valid": self.corpus.valid.fingerprint}
+        run.stage("attention_examples", inputs, [run.result("attention_examples")], work)
+        return Result.load(run.result("attention_examples"))
 
     @property
     def reliability_settings(self) -> ReliabilitySettings:

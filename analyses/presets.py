@@ -23,6 +23,7 @@ from ..models.network import NetworkSettings
 from ..models.settings import Settings
 from ..models.training.from_corpus import Recipe
 from ..models.training.settings import TrainingSettings
+from .attention_examples import AttentionExampleSettings
 from .evaluate import EvaluateSettings
 from .prune import PruneSettings
 from .relevance import ExampleSettings
@@ -47,6 +48,7 @@ class RunSettings(Settings):
     score: ScoreSettings = ScoreSettings()
     prune: PruneSettings = PruneSettings()
     relevance: ExampleSettings = ExampleSettings()
+    attention_examples: AttentionExampleSettings = AttentionExampleSettings()
     roles: RolesSettings = RolesSettings()
     reliability: ReliabilitySettings = ReliabilitySettings()
 
@@ -99,6 +101,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "evaluate": {"sentences": 40, "beams": [1, 2]},
         "score": {"sentences": 40, "resamples": 200},
         "relevance": {"sentences": 2},
+        "attention_examples": {"sentences": 3},
         "roles": {"sentences": 200, "likeness_sentences": 40, "resamples": 200},
         "reliability": {
             "sentences": 40,

@@ -33,8 +33,10 @@ from .analysis import Progress, analysis, silent
 from .points import PointStore, measure_all
 from .proof import PROOF, masked_against_cut, proof_points
 from .provenance import Stopwatch, provenance
+from .prune_costs import costs_table
 from .prune_sentences import sentence_tables
-from .prune_tables import curve_tables, points_of_best
+from .prune_sites import site_points, sites_table
+from .prune_tables import curve_tables, points_of_best, samples_table
 from .removal import Point, head_counts, orders_by_chance, orders_by_metric
 from .result import Result, Table
 
@@ -52,6 +54,9 @@ class PruneSettings(Settings):
         proofs: points at which the smaller model is compared with closed gates.
         proof_sentences: sentences of each such comparison.
         examples: sentences shown before and after.
+        samples: sentences shown at every point of every order.
+        site_order: the metric by which heads of one site alone are removed; the first order
+            where this one is not followed.
         jobs: processes; 0 takes one a core on a CPU and one on a GPU.
     """
 
@@ -64,6 +69,8 @@ class PruneSettings(Settings):
     proofs: int = 4
     proof_sentences: int = 32
     examples: int = 6
+    samples: int = 3
+    site_order: str = "leave_one_out"
     jobs: int = 0
 
 
@@ -102,6 +109,7 @@ def prune(
     orders += orders_by_chance(layout, settings.draws, np.random.default_rng(seed))
     counts = head_counts(len(layout), settings.shares)
     points = [Point(order, count) for order in orders for count in counts]
+    alone = site_points(orders, settings.site_order, settings.shares)
     about = {
         "model": model,
         "data": data.fingerprint,
@@ -109,7 +117,7 @@ def prune(
     }
     with nullcontext(folder) if folder else TemporaryDirectory() as place:
         store = PointStore(Path(place), about)
-        sets = [point.removed for point in points]
+        sets = [point.removed for point in (*points, *alone)]
         search, jobs = settings.search, settings.jobs
         measured = measure_all(translator, sets, data, search, store, jobs, progress)
     some = data.head(settings.proof_sentences)
@@ -122,6 +130,9 @@ def prune(
     best = points_of_best(points, made["area"].rows)
     tables = {
         **made,
+        **samples_table(points, measured, data, settings.samples),
+        **sites_table(alone, measured, data, *drawn, len(layout)),
+        **costs_table(translator, points, measured, data),
         **sentence_tables(best, measured, data, shown, *drawn),
         "proof": Table.of("Closed gates against heads cut out of the weights.", PROOF, proofs),
     }

@@ -102,7 +102,7 @@ def curve_tables(
         "examples": "What the whole model says, and what smaller ones say.",
     }
     area = Table.of(captions["area"], AREA, areas, n=n)
-    shown = _examples(_shown(points, area.rows), measured, data, examples)
+    shown = examples_of(_shown(points, area.rows), measured, data, examples)
     how = f"95 % percentile bootstrap over sentences, {resamples} resamples, the same for all"
     return {
         "curve": Table.of(captions["curve"], CURVE, curve, n=n, interval=how),
@@ -227,7 +227,22 @@ def _shown(points: Sequence[Point], areas: pd.DataFrame) -> list[Point]:
     return list(dict.fromkeys(chosen))
 
 
-def _examples(
+def samples_table(
+    points: Sequence[Point],
+    measured: Mapping[frozenset[Head], Measured],
+    data: ParallelText,
+    count: int,
+) -> dict[str, Table]:
+    """Return the table `samples`: a few sentences at every point of every order.
+
+    Of random orders only the first draw is shown.
+    """
+    shown = [point for point in points if point.order.draw == 0]
+    rows = examples_of(shown, measured, data, count)
+    return {"samples": Table.of("The same sentences by every smaller model.", EXAMPLES, rows)}
+
+
+def examples_of(
     shown: Sequence[Point],
     measured: Mapping[frozenset[Head], Measured],
     data: ParallelText,

@@ -22,7 +22,8 @@ def stages_done(folder):
 
 
 def test_everything_is_there(finished):
-    stages = ["train", "evaluate", "score", "prune", "relevance", "roles", "reliability", "report"]
+    stages = ["train", "evaluate", "score", "prune", "relevance", "attention_examples", "roles"]
+    stages += ["reliability", "report"]
     assert list(stages_done(finished)) == stages
     for name in ("config.toml", "report.html", "log.txt", "log.jsonl", "model/model.json"):
         assert (finished / name).stat().st_size > 0
