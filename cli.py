@@ -47,6 +47,7 @@ COMMANDS: dict[str, str] = {
     "prune": "Show BLEU against heads left, and save a smaller model.",
     "bench": "Measure speed and memory of the measurements on this machine.",
     "report": "Write the page of a run again, and its figures for papers.",
+    "compare": "Set several runs side by side: differences, curves, heads, settings, costs.",
     "data": "List, fetch and show corpora.",
     "doctor": "Show versions, devices, data found, and what is missing.",
 }

@@ -170,7 +170,7 @@ def seeds(metric: str, samples: Sequence[Sample], generator: np.random.Generator
             "sentences": len(pair[0]),
             "others": len(pair[1]),
         }
-        shuffled = _shuffled_within(values[1], layout, generator)
+        shuffled = shuffled_within(values[1], layout, generator)
         for site, columns in columns_of(layout).items():
             both = values[0][columns], values[1][columns]
             chance = {"chance": float(np.mean(between(both[0], shuffled[:, columns])[1]))}
@@ -262,7 +262,7 @@ def _sublayer_means(values: Array, layout: HeadLayout) -> Array:
     return np.array([part.mean() for part in parts if len(part)])
 
 
-def _shuffled_within(values: Array, layout: HeadLayout, generator: np.random.Generator) -> Array:
+def shuffled_within(values: Array, layout: HeadLayout, generator: np.random.Generator) -> Array:
     """Return values [head] with the heads of each sublayer shuffled  # [shuffle, head]."""
     rows = np.repeat(values[None], _SHUFFLES, axis=0)  # [shuffle, head]
     parts = [generator.permuted(rows[:, at], axis=1) for at in layout.slices.values()]

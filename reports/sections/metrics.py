@@ -3,44 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 from markupsafe import Markup
 
 from .. import reliability
 from ..agreement import squares
-from ..drawing.palette import HEAT
+from ..blocks import Block, blocks_of
 from ..findings import Findings
-from ..rendering import Caption, Sheet, caption_of, render
+from ..rendering import Caption, Sheet, caption_of
 from ..unproven import unproven
 from ..wording import ABSENT, duration, fixed, missing, significant, title_of, whole
 from . import section
-
-
-@dataclass(frozen=True)
-class Block:
-    """One figure of the section.
-
-    Args:
-        name: its anchor.
-        title: its heading, empty for none.
-        sheet: its table, None where it has another form.
-        caption: what stands below it.
-        chart: a chart above the table.
-        legend: of the chart.
-        squares: tables of pairs of metrics, one a site.
-        folded: what to click on to see a long table, empty for one that is open.
-    """
-
-    name: str
-    title: str
-    sheet: Sheet | None
-    caption: Caption
-    chart: Markup | None = None
-    legend: tuple[Any, ...] = ()
-    squares: tuple[Any, ...] = ()
-    folded: str = ""
 
 
 @section("metrics", title="Which metric to believe", place=50, needs=("score",))
@@ -50,18 +23,11 @@ def metrics(findings: Findings) -> Markup | None:
     asked = findings.table("reliability", "verdict") is not None
     blocks = _reliability(findings, broken) if asked else [_agreement(findings, broken)]
     blocks += [_area(findings, broken), _proofs(findings), _metrics(findings, broken)]
-    shown = [block for block in blocks if block is not None]
-    if not shown:
-        return None
-    return render(
-        "metrics.html",
-        {
-            "blocks": shown,
-            "lead": reliability.verdict_lead(findings, broken) if asked else "",
-            "broken": [(title_of(name), why) for name, why in broken.items()],
-            "steps": range(len(HEAT)),
-            "remarks": findings.results["reliability"].remarks if asked else (),
-        },
+    return blocks_of(
+        blocks,
+        lead=reliability.verdict_lead(findings, broken) if asked else "",
+        broken=[(title_of(name), why) for name, why in broken.items()],
+        remarks=findings.results["reliability"].remarks if asked else (),
     )
 
 
