@@ -93,6 +93,11 @@ class Prefixes:
         for layer in self.layers:
             layer.keep(sentences)
 
+    @property
+    def cached_bytes(self) -> int:
+        """How much the keys and values take that are remembered now, room to grow left out."""
+        return sum(layer.cached_bytes for layer in self.layers)
+
     def _admit(self, hypotheses: int) -> Tensor:
         """Open one slot a hypothesis and return the mask  # [sentence, 1, hypothesis, slot]."""
         start, self.used = self.used, self.used + hypotheses
@@ -149,6 +154,12 @@ class LayerState:
         states = layer.self_residual(states, attend_prefix)
         states = layer.cross_residual(states, attend_source)
         return layer.feed_forward_residual(states, layer.feed_forward)
+
+    @property
+    def cached_bytes(self) -> int:
+        """Bytes of the keys and values of the source, and of the prefixes so far."""
+        prefix = self.prefix.slots[:, :, :, : self.prefix.used]
+        return sum(part.nbytes for part in (*self.source, prefix))
 
     def keep(self, sentences: Tensor) -> None:
         """Forget all sentences but these [sentence]."""

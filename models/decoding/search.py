@@ -68,12 +68,12 @@ def search(
     searched.sort(key=lambda sentence: -len(source[sentence]))
     batches = list(_batches(searched, source, settings))
 
-    def search_batch(decoder: PreparedDecoder, batch: list[int]) -> list[Hypothesis]:
+    def search_one(decoder: PreparedDecoder, batch: list[int]) -> list[Hypothesis]:
         rows = gates if gates is None or len(gates) == 1 else gates[batch]
         tokens = Tokens.padded([source[sentence] for sentence in batch], pad, {bos, eos})
-        return _search_batch(decoder, tokens, settings, rows, rules)
+        return search_batch(decoder, tokens, settings, rows, rules)
 
-    for batch, results in zip(batches, _side_by_side(decoder, batches, search_batch), strict=True):
+    for batch, results in zip(batches, _side_by_side(decoder, batches, search_one), strict=True):
         for sentence, result in zip(batch, results, strict=True):
             found[sentence] = result
     return found
@@ -82,13 +82,13 @@ def search(
 def _side_by_side(
     decoder: PreparedDecoder,
     batches: Sequence[list[int]],
-    search_batch: Callable[[PreparedDecoder, list[int]], list[Hypothesis]],
+    search_one: Callable[[PreparedDecoder, list[int]], list[Hypothesis]],
 ) -> list[list[Hypothesis]]:
     """Search batches on as many threads as torch may use, on a GPU one after the other."""
     threads = torch.get_num_threads()
     workers = min(threads, len(batches), MOST_WORKERS) if decoder.table.is_cpu else 1
     if workers <= 1:
-        return [search_batch(decoder, batch) for batch in batches]
+        return [search_one(decoder, batch) for batch in batches]
     own = threading.local()
 
     def start() -> None:
@@ -97,7 +97,7 @@ def _side_by_side(
 
     def work(batch: list[int]) -> list[Hypothesis]:
         with torch.inference_mode():
-            return search_batch(own.decoder, batch)
+            return search_one(own.decoder, batch)
 
     pool = ThreadPoolExecutor(workers, initializer=start)
     try:
@@ -107,14 +107,19 @@ def _side_by_side(
         torch.set_num_threads(threads)
 
 
-def _search_batch(
+def search_batch(
     decoder: PreparedDecoder,
     source: Tokens,
     settings: SearchSettings,
     gates: Tensor | None,
     rules: Rules,
 ) -> list[Hypothesis]:
-    """Search one batch of sentences."""
+    """Search one batch of sentences with a decoder that nobody else uses meanwhile.
+
+    Args:
+        source: token ids, EOS included, on any device.
+        gates: head gates [1 or sentence, head], None for open ones
+    """
     network = decoder.network
     longest = (settings.max_ratio * source.lengths + settings.max_extra).long()  # [sentence]
     limits = longest.clamp(1, network.settings.max_positions)
