@@ -131,8 +131,9 @@ def _head(text: ParallelText, sentences: int | None) -> ParallelText:
 
 def _remarks(trial: Trial) -> tuple[str, ...]:
     remarks = ["Everything was chosen on training and validation text; test text only judged."]
-    if not trial.chosen.converged:
-        remarks.append("The heads were cut from a model whose training had only begun.")
+    if trial.chosen.trained < 1:
+        had = f"{trial.chosen.trained:.0%}"
+        remarks.append(f"The heads were cut from a model that had {had} of its training.")
     if trial.chosen.history:
         undecided = trial.chosen.history[-1]["undecided"]
         remarks.append(f"When the choice ended, {undecided:.0%} of the heads were undecided.")

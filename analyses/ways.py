@@ -1,22 +1,24 @@
 """Which way of choosing heads keeps most of the quality? The `ways` analysis.
 
 Every way chooses heads at the same numbers of heads, the heads are cut out of the weights, all
-smaller models are trained on alike (or not at all), and all translate the same test
-sentences. Ways that depend on a seed are repeated with several, and random orders show what
-chance gives; a control of the same shapes from random weights shows what the shape gives.
+smaller models are trained on for equally long (or not at all), and all translate the same
+test sentences. By default each smaller model is made from the one before (`pruning/descent`),
+which makes a curve as cheap as a model. Ways are repeated with several seeds, and random
+orders show what chance gives; a control of the same shapes from random weights shows what the
+shape gives.
 
 The table `curve` is that of the `prune` analysis with chrF, one row a way, repetition and
-number of heads; `summary` has mean and range over the repetitions; `area` judges a way over
-all numbers; `knee` is the number of heads below which its curve falls; `kept` says which heads
-each model has left, and so in which order sites lose theirs.
+number of heads; `summary` has the mean over repetitions with its interval over sentences and
+repetitions; `against` compares every two ways; `overview` judges a way over all numbers of
+heads and has its price; `groups` and `gone` say in which order sites and roles vanish.
 
-Pitfall: ways that train see more updates than those that only measure. Compare them after a
-fine-tuning that is long enough for all, or look at the updates beside the numbers.
+Pitfall: repetitions are of the choice and of the fine-tuning, with other seeds, of one trained
+model. What another training of the whole model would give is not in the interval.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -27,44 +29,53 @@ import numpy as np
 from pydantic import Field
 
 from ..models.data.parallel_text import Corpus, ParallelText
-from ..models.gates import SITES
+from ..models.errors import UsageError, did_you_mean
+from ..models.gates import SITES, Head
 from ..models.quality import RESAMPLES, quality, signature
 from ..models.settings import Settings
 from ..models.training.from_corpus import Recipe
 from ..models.translator import SearchSettings, Translator
 from .analysis import Progress, silent
 from .columns import HEAD
-from .points import measure
+from .points import Measured, measure
 from .provenance import Stopwatch, provenance
 from .prune_tables import AREA, CURVE, area_of, bleu_by_model
 from .pruning.arms import Arm, ArmPoint, run_arms
+from .pruning.curves import (
+    MEASURES,
+    against_table,
+    overview_table,
+    resampled,
+    summary_table,
+)
 from .pruning.finish import Finish
 from .pruning.goal import Goal, fewest, way_of
-from .pruning.way import Task
+from .pruning.vanishing import vanishing_tables
+from .pruning.way import Task, Way
 from .removal import RANDOM, head_counts
 from .result import Column, Result, Table
 
 Record = dict[str, Any]
-_PLACE = (*CURVE[:3],)
+_WHERE = Column("where", "text", "where heads may go: all sites, or one")
 WAYS_CURVE = (
     *CURVE,
+    _WHERE,
     Column("chrf", "number", "corpus chrF", "chrF points"),
     Column("undecided", "number", "heads that were undecided when a training ended", "share"),
+    Column("updates", "whole", "updates trained since the whole model"),
+    Column("choosing", "number", "processor time to choose", "seconds"),
+    Column("training", "number", "processor time to train on", "seconds"),
+    Column("measuring", "number", "processor time to measure", "seconds"),
 )
-SUMMARY = (
-    CURVE[0],
-    CURVE[2],
-    Column("repetitions", "whole", "seeds, or random draws"),
-    Column("mean", "number", "mean BLEU of the repetitions", "BLEU points"),
-    Column("low", "number", "BLEU of the worst", "BLEU points"),
-    Column("high", "number", "BLEU of the best", "BLEU points"),
-)
+WAYS_AREA = (*AREA, _WHERE)
 KNEE = (
     *CURVE[:2],
+    _WHERE,
     Column("heads_left", "whole", "heads below which BLEU falls faster than on average"),
 )
 KEPT = (
-    *_PLACE,
+    *CURVE[:3],
+    _WHERE,
     *HEAD,
 )
 
@@ -75,9 +86,12 @@ class WaysSettings(Settings):
     Args:
         ways: members of the `way` family, or metrics, whose order is then followed.
         options: options of single ways, `{"l0": {"share": 0.5}}`.
-        finish: what is done after heads are gone, for all ways alike.
+        finish: what is done at every point after its heads are gone, for all ways alike.
+        chained: whether each smaller model is made from the one before, and not from the
+            whole one. Ways that begin a training of their own make each apart anyway.
         shares: of the heads, how many are left at each point; the whole model is added.
         sites: where heads may go.
+        by_site: whether curves on which one site alone loses heads are added.
         seeds: repetitions of what depends on a seed.
         draws: random orders, where `random` is among the ways and nothing is trained after.
         control: the way whose shapes are also trained from scratch.
@@ -89,16 +103,33 @@ class WaysSettings(Settings):
 
     ways: tuple[str, ...] = ("leave_one_out", "greedy", "l0", "subset", "random")
     options: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    finish: Finish = Finish()
+    finish: Finish = Finish(share=0.04, average=1, validations=1)
+    chained: bool = True
     shares: tuple[float, ...] = (7 / 8, 3 / 4, 5 / 8, 1 / 2, 3 / 8, 1 / 4, 1 / 6, 1 / 8)
     sites: tuple[str, ...] = SITES
-    seeds: int = Field(default=1, ge=1)
+    by_site: bool = False
+    seeds: int = Field(default=3, ge=1)
     draws: int = Field(default=10, ge=1)
     control: str | None = None
     sentences: int = Field(default=300, ge=1)
     search: SearchSettings = SearchSettings(beam=1)
     resamples: int = RESAMPLES
     jobs: int = Field(default=0, ge=0)
+
+    def members(self) -> dict[str, Way]:
+        """Return every way by its name.
+
+        Raises:
+            UsageError: an unknown way or option, options of a way that is not compared, or
+                the control of one.
+        """
+        for name in (*self.options, *([self.control] if self.control else [])):
+            if name not in self.ways:
+                raise UsageError(
+                    f"'{name}' is not among the ways that are compared"
+                    + did_you_mean(name, self.ways)
+                )
+        return {name: way_of(name, self.options.get(name, {})) for name in self.ways}
 
 
 def ways(
@@ -110,61 +141,103 @@ def ways(
     *,
     recipe: Recipe,
     folder: Path | None = None,
+    roles: Mapping[str, Sequence[Head]] | None = None,
 ) -> Result:
     """Measure the curve of quality against heads for every way.
 
     Args:
         recipe: how the model was trained.
         folder: keeps finished points and trainings, so that a killed comparison goes on.
+        roles: heads that have a role, by its family, to tell in which order roles vanish.
 
     Raises:
         UsageError: an unknown way or option.
     """
     stopwatch = Stopwatch()
     layout = translator.layout
-    candidates = Goal(sites=settings.sites).candidates(layout)
+    Goal(sites=settings.sites).candidates(layout)
     data = corpus.test.head(settings.sentences)
-    least = fewest(layout, len(candidates))
-    counts = [it for it in head_counts(len(candidates), settings.shares)[1:] if it >= least]
     with nullcontext(str(folder)) if folder else TemporaryDirectory() as place:
-        task = Task(translator, corpus, recipe, candidates, seed, Path(place))
-        arms = _arms(task, settings)
-        total = len(counts) * sum(1 + arm.control for arm in arms)
-        points = []
+        task = Task(translator, corpus, recipe, layout.heads, seed, Path(place))
+        groups = _arms(task, settings)
+        total = sum(len(counts) * (1 + arm.control) for arms, counts in groups for arm in arms)
+        points: list[ArmPoint] = []
         progress("ways", 0, total)
         search, jobs = settings.search, settings.jobs
-        for point in run_arms(arms, counts, data, search, Path(place) / "points", jobs):
-            points.append(point)
-            progress("ways", len(points), total, f"{point.name}, {point.heads} heads")
-    tables = _tables(translator, points, data, settings, seed)
+        for arms, counts in groups:
+            for point in run_arms(arms, counts, data, search, Path(place) / "points", jobs):
+                points.append(point)
+                progress("ways", len(points), total, f"{point.name}, {point.heads} heads")
+    tables = _tables(translator, points, data, settings, seed, roles or {})
     origin = provenance(
         stopwatch,
         seed=seed,
         model=translator.fingerprint,
         data={"valid": corpus.valid.fingerprint, "test": data.fingerprint},
         device=translator.device,
-        signatures={"bleu": signature("bleu", data.target)},
+        signatures={name: signature(name, data.target) for name in ("bleu", "chrf")},
     )
-    remarks = (
+    described = settings.model_dump(mode="json")
+    return Result("ways", tables, described, origin, _remarks(settings, recipe))
+
+
+def _remarks(settings: WaysSettings, recipe: Recipe) -> tuple[str, ...]:
+    updates = round(recipe.training.updates * settings.finish.updates())
+    made = "the one before" if settings.chained else "the whole model"
+    return (
         "Heads were chosen on training and validation text; test text only judged.",
-        f"All smaller models were trained on alike: {settings.finish.finetune}.",
+        f"Each smaller model was made from {made}, with {updates} updates of training on; a way "
+        "that trains to choose takes its own out of these when models are made from the one "
+        "before, and adds them otherwise.",
+        "Repetitions are other seeds of the choice and of the fine-tuning of one whole model.",
     )
-    return Result("ways", tables, settings.model_dump(mode="json"), origin, remarks)
 
 
-def _arms(task: Task, settings: WaysSettings) -> list[Arm]:
-    """Return one arm a way and repetition, in folders of their own."""
-    trained = settings.finish.finetune != "none" or bool(settings.finish.share)
-    arms = []
-    for name in settings.ways:
-        member = way_of(name, settings.options.get(name, {}))
-        chance = name == RANDOM and not trained
-        repetitions = settings.seeds if trained or member.seeded else 1
-        for draw in range(settings.draws if chance else repetitions):
-            own = replace(task, seed=task.seed + draw, folder=task.folder / f"{name}-{draw}")
-            control = name == settings.control
-            arms.append(Arm(name, draw, member, own, settings.finish, control))
-    return arms
+def _arms(task: Task, settings: WaysSettings) -> list[tuple[list[Arm], list[int]]]:
+    """Return for each choice of sites one arm a way and repetition, and the numbers of heads."""
+    members = settings.members()
+    if settings.finish.updates() or any(member.trains for member in members.values()):
+        task = replace(task, encoded=task.text)
+    layout = task.translator.layout
+    places = {"all": settings.sites}
+    if settings.by_site:
+        places |= {site: (site,) for site in settings.sites}
+    groups = []
+    for where, sites in places.items():
+        candidates = Goal(sites=sites).candidates(layout)
+        least = fewest(layout, len(candidates))
+        counts = head_counts(len(candidates), settings.shares)[1:]
+        own = replace(task, candidates=candidates, folder=task.folder / where)
+        arms = [
+            arm
+            for name, member in members.items()
+            for arm in _repeated(name, member, own, settings)
+        ]
+        named = [replace(arm, where=where) for arm in arms]
+        groups.append((named, [it for it in counts if it >= least]))
+    return groups
+
+
+def _repeated(name: str, member: Way, task: Task, settings: WaysSettings) -> list[Arm]:
+    """Return the arms of one way, in folders of their own."""
+    finish = settings.finish
+    trained = finish.updates() > 0
+    if member.begins and trained:
+        finish = finish.with_changes(share=None)  # it is trained to its end
+    chance = name == RANDOM and not trained
+    repetitions = settings.seeds if trained or member.seeded else 1
+    return [
+        Arm(
+            name,
+            draw,
+            member,
+            replace(task, seed=task.seed + draw, folder=task.folder / f"{name}-{draw}"),
+            finish,
+            control=name == settings.control,
+            chained=settings.chained and not member.begins,
+        )
+        for draw in range(settings.draws if chance else repetitions)
+    ]
 
 
 def _tables(
@@ -173,43 +246,66 @@ def _tables(
     data: ParallelText,
     settings: WaysSettings,
     seed: int,
+    roles: Mapping[str, Sequence[Head]],
 ) -> dict[str, Table]:
     """Return all tables of the analysis."""
-    whole = measure(translator, (), data, settings.search)
-    places = dict.fromkeys((point.name, point.draw) for point in points)
-    every = [
-        ArmPoint(*place, len(translator.layout), translator.layout.heads, whole) for place in places
-    ] + list(points)
-    every.sort(key=lambda it: (list(places).index((it.name, it.draw)), -len(it.kept)))
-    measured = {(it.name, it.draw, len(it.kept)): it.measured for it in every}
-    first = next(iter(measured))
-    bleu = bleu_by_model(measured, first, data, settings.resamples, seed)
+    every = _with_whole(translator, points, measure(translator, (), data, settings.search))
+    measured = {_key(it): it.measured for it in every}
+    bleu = bleu_by_model(measured, next(iter(measured)), data, settings.resamples, seed)
     total = len(translator.layout)
-    curve = [_record(it, total, data, bleu[it.name, it.draw, len(it.kept)]) for it in every]
-    areas = [area_of(*place, curve) for place in places]
-    knees = [_knee(*place, curve) for place in places]
+    curve = [_record(it, total, data, bleu[_key(it)]) for it in every]
+    arms = list(dict.fromkeys((it.where, it.name, it.draw) for it in every))
+    knees, areas = [], []
+    for where, name, draw in arms:
+        rows = [row for row in curve if row["where"] == where]
+        areas.append({**area_of(name, draw, rows), "where": where})
+        knees.append({**_knee(name, draw, rows), "where": where})
     kept = [
-        {"order": it.name, "draw": it.draw, "heads_left": len(it.kept), **head._asdict()}
+        {
+            "order": it.name,
+            "draw": it.draw,
+            "heads_left": len(it.kept),
+            "where": it.where,
+            **head._asdict(),
+        }
         for it in points
         for head in it.kept
     ]
+    found = {name: resampled(every, name, data, settings.resamples, seed) for name in MEASURES}
     n = f"{len(data)} test sentences ({data.name})"
     how = f"95 % percentile bootstrap over sentences, {settings.resamples} resamples"
-    span = "smallest and largest of the repetitions"
-    captions = {
-        "curve": "Quality of physically smaller models by the way their heads were chosen.",
-        "summary": "The same over seeds and draws.",
-        "area": "How much of the quality each way keeps, over all numbers of heads.",
-        "knee": "Where each curve bends.",
-        "kept": "Which heads each smaller model has.",
-    }
+    both = f"95 % percentile bootstrap over sentences and repetitions, {settings.resamples} "
+    both += "resamples; least and most: of the repetitions"
+    caption = "Quality of physically smaller models by the way their heads were chosen."
     return {
-        "curve": Table.of(captions["curve"], WAYS_CURVE, curve, n=n, interval=how),
-        "summary": Table.of(captions["summary"], SUMMARY, _summary(curve), n=n, interval=span),
-        "area": Table.of(captions["area"], AREA, areas, n=n),
-        "knee": Table.of(captions["knee"], KNEE, knees, n=n),
-        "kept": Table.of(captions["kept"], KEPT, kept),
+        "curve": Table.of(caption, WAYS_CURVE, curve, n=n, interval=how),
+        "summary": summary_table(found, n, both, list(found["bleu"].exact)),
+        "against": against_table(found["bleu"], n, both),
+        "overview": overview_table(every, found["bleu"], knees, n, both),
+        "area": Table.of("How much of the quality each curve keeps.", WAYS_AREA, areas, n=n),
+        "knee": Table.of("Where each curve bends.", KNEE, knees, n=n),
+        "kept": Table.of("Which heads each smaller model has.", KEPT, kept),
+        **vanishing_tables(every, translator.layout, roles),
     }
+
+
+def _key(point: ArmPoint) -> tuple[str, str, int, int]:
+    return (point.where, point.name, point.draw, len(point.kept))
+
+
+def _with_whole(
+    translator: Translator, points: Sequence[ArmPoint], whole: Measured
+) -> list[ArmPoint]:
+    """Return all points with the whole model in front of every arm, from many heads to few."""
+    heads = translator.layout.heads
+    arms = list(dict.fromkeys((it.where, it.name, it.draw) for it in points))
+    every = [
+        ArmPoint(name, draw, len(heads), heads, whole, where=where) for where, name, draw in arms
+    ]
+    place = {arm: number for number, arm in enumerate(arms)}
+    return sorted(
+        [*every, *points], key=lambda it: (place[it.where, it.name, it.draw], -len(it.kept))
+    )
 
 
 def _record(point: ArmPoint, total: int, data: ParallelText, bleu: Record) -> Record:
@@ -227,29 +323,14 @@ def _record(point: ArmPoint, total: int, data: ParallelText, bleu: Record) -> Re
         "parameters": point.measured.parameters,
         "seconds": point.measured.seconds,
         "sentences": len(said),
+        "where": point.where,
         "chrf": chrf.score,
         "undecided": float("nan") if point.undecided is None else point.undecided,
+        "updates": point.updates,
+        "choosing": point.choosing,
+        "training": point.training,
+        "measuring": point.measuring,
     }
-
-
-def _summary(curve: Sequence[Record]) -> list[Record]:
-    """Summarise the repetitions of each way at each number of heads."""
-    rows = []
-    for order, heads in dict.fromkeys((row["order"], row["heads_left"]) for row in curve):
-        values = [
-            row["bleu"] for row in curve if (row["order"], row["heads_left"]) == (order, heads)
-        ]
-        rows.append(
-            {
-                "order": order,
-                "heads_left": heads,
-                "repetitions": len(values),
-                "mean": float(np.mean(values)),
-                "low": min(values),
-                "high": max(values),
-            }
-        )
-    return rows
 
 
 def _knee(order: str, draw: int, curve: Sequence[Record]) -> Record:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,15 +9,27 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..models.errors import UsageError
-from .options import echo_json
+from .goal_options import collected
+from .options import Decorated, echo_json
 from .run_options import assigned
 
 if TYPE_CHECKING:
     from ..analyses.pipeline import Pipeline
     from ..analyses.result import Result
     from ..analyses.ways import WaysSettings
+    from ..models.gates import HeadLayout
 
-_ALLOWED = {"finetune", "distil", "sites", "minimum", "assignments"}
+COMPARED = ("seeds", "points", "apart", "by_site")
+"""Options that make sense with `--compare` alone."""
+_ALLOWED = {*COMPARED, "finetune", "distil", "sites", "minimum", "assignments", "control"}
+_STANDARD = "standard"
+
+
+def comparison_options(function: Decorated) -> Decorated:
+    """Add the options of a comparison; `given_goal` has the values."""
+    for option in reversed(_OPTIONS):
+        option(function)
+    return function
 
 
 def compare_ways(
@@ -30,64 +41,189 @@ def compare_ways(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Compare ways of choosing heads, keep the Result where that was asked for, and show it.
+    """Compare ways of choosing heads, keep the Result, and show it.
 
     Args:
         names: the ways.
         given: options of smaller models; those that say how one is made hold for all ways.
         curve: draws, sentences and jobs, where they were given.
-        output: keeps the Result, and what an interrupted comparison needs to go on.
+        output: keeps the Result, and what an interrupted comparison needs to go on; None is
+            the run itself.
 
     Raises:
         UsageError: an option that has no meaning here, or a folder that holds something else.
     """
-    from ..analyses.ways import ways
-    from ..models.training.from_corpus import Recipe
-
-    own, settings = pipeline.settings, _settings(names, given, curve)
-    if output and output.exists() and set(output.iterdir()) - {output / "scratch"}:
-        raise UsageError(f"{output} is there already; choose another folder with -o")
-    recipe = Recipe(own.vocabulary, own.network, own.training, own.seed)
-    arguments = (pipeline.translator, pipeline.corpus, settings, seed, pipeline.progress)
-    scratch = output / "scratch" if output else None
-    result = ways(*arguments, recipe=recipe, folder=scratch)
-    if output and scratch:
-        result.save(output)
-        shutil.rmtree(scratch, ignore_errors=True)
+    settings = _settings(names, given, curve, pipeline.translator.layout)
+    settings.members()
+    if output is None:
+        result = _of_run(pipeline, settings, seed)
+    else:
+        result = _apart(pipeline, settings, seed, output)
     _show(result, as_json)
 
 
+def _of_run(pipeline: Pipeline, settings: WaysSettings, seed: int) -> Result:
+    """Make the comparison a stage of the run, which is left alone when nothing has changed."""
+    from ..analyses.pipeline import MEASURING
+    from ..analyses.provenance import code_fingerprint, fingerprint
+    from ..analyses.result import Result
+
+    run = pipeline.run
+    inputs = {
+        "settings": fingerprint([settings.model_dump(mode="json"), seed]),
+        "weights": pipeline.translator.fingerprint,
+        "text": fingerprint([pipeline.corpus.valid.fingerprint, pipeline.corpus.test.fingerprint]),
+        "code": code_fingerprint(*MEASURING),
+    }
+    made = run.result("ways")
+    run.stage(
+        "ways",
+        inputs,
+        [made],
+        lambda stage: _compared(pipeline, settings, seed, stage.scratch).save(made),
+    )
+    return Result.load(made)
+
+
+def _apart(pipeline: Pipeline, settings: WaysSettings, seed: int, output: Path) -> Result:
+    """Keep the comparison in a folder of its own."""
+    import shutil
+
+    scratch = output / "scratch"
+    if output.exists() and (not output.is_dir() or set(output.iterdir()) - {scratch}):
+        raise UsageError(f"{output} is there already; choose another folder with -o")
+    result = _compared(pipeline, settings, seed, scratch)
+    result.save(output)
+    shutil.rmtree(scratch, ignore_errors=True)
+    return result
+
+
+def _compared(pipeline: Pipeline, settings: WaysSettings, seed: int, scratch: Path) -> Result:
+    from ..analyses.pruning.vanishing import roles_of
+    from ..analyses.result import Result
+    from ..analyses.ways import ways
+
+    made = pipeline.run.result("roles")
+    found = (made / "result.json").exists()
+    return ways(
+        pipeline.translator,
+        pipeline.corpus,
+        settings,
+        seed,
+        pipeline.progress,
+        recipe=pipeline.settings.recipe,
+        folder=scratch,
+        roles=roles_of(Result.load(made)) if found else None,
+    )
+
+
 def _settings(
-    names: Sequence[str], given: Mapping[str, Any], curve: Mapping[str, Any]
+    names: Sequence[str], given: Mapping[str, Any], curve: Mapping[str, Any], layout: HeadLayout
 ) -> WaysSettings:
     """Return the settings that the options make."""
     from ..analyses.presets import merged
+    from ..analyses.pruning.goal import Goal
     from ..analyses.ways import WaysSettings
 
     if wrong := sorted(set(given) - _ALLOWED):
         flag = wrong[0].replace("_", "-").replace("price", "lambda")
         raise UsageError(f"--{flag} makes one model and has no meaning with --compare")
-    finish = {key: given[key] for key in ("finetune", "distil") if key in given}
-    values: dict[str, Any] = {**curve, "ways": tuple(names), "finish": finish}
-    values |= {key: given[key] for key in ("sites",) if key in given}
+    values: dict[str, Any] = dict(curve)
+    if tuple(names) != (_STANDARD,):
+        values["ways"] = tuple(names)
+    own = WaysSettings()
+    if "finetune" in given:
+        values["finish"] = {"finetune": given["finetune"]}
+        if "apart" not in given:
+            values["finish"] |= {"average": 1, "validations": 1}
+    elif "apart" not in given:
+        values["finish"] = own.finish.model_dump()
+    if "distil" in given:
+        values["finish"] = {**values.get("finish", {}), "distil": True}
+    values |= {key: given[key] for key in ("sites", "seeds", "by_site") if key in given}
+    values["chained"] = "apart" not in given
+    if "points" in given:
+        sites = Goal.from_dict({key: given[key] for key in ("sites",) if key in given}, "--sites")
+        values["shares"] = _shares(given["points"], len(sites.candidates(layout)))
     if "minimum" in given:
-        values["options"] = {name: {"minimum": given["minimum"]} for name in names}
+        every = values.get("ways", own.ways)
+        values["options"] = {name: {"minimum": given["minimum"]} for name in every}
+    if "control" in given:
+        values["control"] = values.get("ways", own.ways)[0]
     for assignment in given.get("assignments", ()):
         values = merged(values, assigned(assignment))
     return WaysSettings.from_dict(values, "options")
 
 
+def _shares(text: str, total: int) -> tuple[float, ...]:
+    """Read numbers of heads, or shares of them, such as `54,36,18` and `75%,50%`."""
+    shares = []
+    for word in text.split(","):
+        number = word.strip()
+        try:
+            share = float(number[:-1]) / 100 if number.endswith("%") else int(number) / total
+        except ValueError:
+            raise UsageError(
+                f"--points {text}: write numbers of heads such as 54,36,18, or shares such as 50%"
+            ) from None
+        if not 0 <= share < 1:
+            raise UsageError(f"--points: {number} is not fewer than all {total} heads")
+        shares.append(share)
+    return tuple(shares)
+
+
 def _show(result: Result, as_json: bool) -> None:
-    tables = {name: result.tables[name].rows for name in ("curve", "summary", "area", "knee")}
+    names = ("curve", "summary", "against", "overview", "area", "knee", "gone")
+    tables = {name: result.tables[name].rows for name in names}
     if as_json:
-        rows = {
+        printed = {
             name: table.astype(object).where(table.notna(), None).to_dict("records")
             for name, table in tables.items()
         }
-        echo_json(rows)
+        echo_json(printed)
         return
-    bleu = tables["summary"].pivot_table(
-        index="heads_left", columns="order", values="mean", sort=False
-    )
-    click.echo(f"BLEU by heads left, {result.tables['curve'].n} (mean of the repetitions)")
-    click.echo(bleu.sort_index(ascending=False).to_string(float_format=lambda it: f"{it:.1f}"))
+    for where, rows in tables["summary"].groupby("where", sort=False):
+        bleu = rows.pivot_table(index="heads_left", columns="order", values="bleu", sort=False)
+        place = "" if where == "all" else f", only {where} heads may go"
+        n = result.tables["curve"].n
+        click.echo(f"BLEU by heads left, {n} (mean of the repetitions{place})")
+        click.echo(bleu.sort_index(ascending=False).to_string(float_format=lambda it: f"{it:.1f}"))
+    for row in tables["overview"].to_dict("records"):
+        place = "" if row["where"] == "all" else f" ({row['where']})"
+        seconds = row["choosing"] + row["training"] + row["measuring"]
+        click.echo(
+            f"  {row['order'] + place:20} keeps {row['area']:.3f} "
+            f"[{row['area_low']:.3f}, {row['area_high']:.3f}] of the area, knee at "
+            f"{row['knee']:.0f} heads; one curve took {row['updates']:.0f} updates and "
+            f"{seconds:.0f} s of one processor"
+        )
+
+
+_OPTIONS = [
+    collected(
+        "--points",
+        "points",
+        "With --compare: how many heads are left at each point, such as 54,36,18 or 50%,25%.",
+        metavar="N,N,...",
+    ),
+    collected(
+        "--seeds",
+        "seeds",
+        "With --compare: repetitions with other seeds; 3 when not given.",
+        type=click.IntRange(min=1),
+        metavar="N",
+    ),
+    collected(
+        "--by-site",
+        "by_site",
+        "With --compare: also curves on which one site alone loses heads.",
+        is_flag=True,
+    ),
+    collected(
+        "--apart",
+        "apart",
+        "With --compare: make every smaller model from the whole one, not from the one before; "
+        "takes several times as long.",
+        is_flag=True,
+    ),
+]

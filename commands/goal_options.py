@@ -209,78 +209,81 @@ def _collect(context: click.Context, option: click.Parameter, value: Any) -> Non
     context.meta.setdefault(_GIVEN, {})[option.name] = value
 
 
-def _option(flag: str, name: str, help_: str, **more: Any) -> Any:
+def collected(flag: str, name: str, help_: str, **more: Any) -> Any:
+    """Return an option whose value is kept on the side, for `given_goal`."""
     return click.option(flag, name, expose_value=False, callback=_collect, help=help_, **more)
 
 
 _OPTIONS = [
-    _option("--heads", "heads", "Make a model with so many heads.", type=int, metavar="N"),
-    _option(
+    collected("--heads", "heads", "Make a model with so many heads.", type=int, metavar="N"),
+    collected(
         "--keep", "keep", "Make a model with this share of the heads, such as 25%.", metavar="SHARE"
     ),
-    _option(
+    collected(
         "--max-bleu-loss",
         "max_bleu_loss",
         "Make the smallest model that loses no more.",
         type=float,
         metavar="POINTS",
     ),
-    _option(
+    collected(
         "--speedup",
         "speedup",
         "Make the largest model that decodes so many times as fast.",
         type=float,
         metavar="TIMES",
     ),
-    _option(
+    collected(
         "--by",
         "by",
         "What of the loss has to be inside: the upper bound of its interval "
         "(the default), or its mean.",
         type=click.Choice(["bound", "mean"]),
     ),
-    _option(
+    collected(
         "--sites", "sites", "Where heads may go; all three when not given.", metavar="SITE,SITE"
     ),
-    _option(
+    collected(
         "--way",
         "way",
         "How heads are chosen: importance, greedy, l0, subset, group_lasso, "
-        "early, random, or a metric; leave_one_out when not given.",
+        "early, untrained, random, or a metric; leave_one_out when not given.",
         metavar="NAME",
     ),
-    _option(
+    collected(
         "--lambda",
         "price",
         "Price of an open head, for l0 and group_lasso.",
         type=float,
         metavar="NATS",
     ),
-    _option("--minimum", "minimum", "Heads that stay in every sublayer.", type=int, metavar="N"),
-    _option(
+    collected("--minimum", "minimum", "Heads that stay in every sublayer.", type=int, metavar="N"),
+    collected(
         "--finetune",
         "finetune",
         "Train the smaller model on: not at all, for a tenth of "
         "the updates (the default), or for as many as the whole model.",
         type=click.Choice(["none", "short", "full"]),
     ),
-    _option("--distil", "distil", "Let it learn from the whole model too.", is_flag=True),
-    _option("--control", "control", "Train the same shape from scratch, to compare.", is_flag=True),
-    _option(
+    collected("--distil", "distil", "Let it learn from the whole model too.", is_flag=True),
+    collected(
+        "--control", "control", "Train the same shape from scratch, to compare.", is_flag=True
+    ),
+    collected(
         "--plan",
         "plan",
         "Remove the heads that plan.json of an earlier model names.",
         type=click.Path(path_type=Path),
         metavar="FILE",
     ),
-    _option(
+    collected(
         "--set",
         "assignments",
         "One setting by its path: --set options.rescore=4. Repeatable.",
         multiple=True,
         metavar="KEY=VALUE",
     ),
-    _option(
+    collected(
         "--save",
         "save",
         "The folder of the smaller model; RUN/smaller/NAME when not given.",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .comparison import compare_ways
+from .comparison import COMPARED, compare_ways, comparison_options
 from .goal_options import given_goal, goal_options, make_smaller
 from .options import device_option, echo_json, json_option
 
@@ -22,7 +22,8 @@ Examples:
   headcount prune runs/miniature --metric gradient --sentences 1000 -o curves/long
   headcount prune runs/miniature --keep 25% --way l0      a model with a quarter of the heads
   headcount prune runs/miniature --max-bleu-loss 0.3 --finetune full --distil --save small
-  headcount prune runs/miniature --compare l0 --compare greedy --compare random -o ways
+  headcount prune runs/miniature --compare standard        five ways, kept in the run
+  headcount prune runs/miniature --compare l0 --compare random --points 36,18 --seeds 1 -o ways
   headcount prune runs/miniature --heads 6 --sites encoder --finetune none
 """
 )
@@ -39,8 +40,13 @@ Examples:
     help="Keep a curve made with other settings than the run's here.",
 )
 @click.option(
-    "--compare", "ways", multiple=True, metavar="WAY", help="Compare ways to choose; repeatable."
+    "--compare",
+    "ways",
+    multiple=True,
+    metavar="WAY",
+    help="Compare ways to choose; repeatable. `standard` is the five that are usual.",
 )
+@comparison_options
 @goal_options
 @click.option(
     "--seed", type=click.IntRange(min=0), help="Seed of resamples and orders; the run's own."
@@ -79,6 +85,8 @@ def command(
     goal = given_goal(comparing=bool(ways))
     curve = {"metrics": metrics or None, "draws": draws, "sentences": sentences, "jobs": jobs}
     changes = {name: value for name, value in curve.items() if value is not None}
+    if not ways and (alone := [name for name in COMPARED if name in goal]):
+        raise UsageError(f"--{alone[0].replace('_', '-')} goes with --compare alone")
     if (ways and metrics) or (goal and not ways and (changes or output)):
         raise UsageError("--metric, --draws, --sentences, --jobs and -o are for the curve alone")
     with ProgressBar() as progress:

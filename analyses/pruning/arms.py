@@ -1,16 +1,20 @@
 """Arms of a comparison of ways: one way with one seed, at every number of heads.
 
-A point of an arm is a smaller model, chosen, cut, trained on and measured on test text. A
-finished point is a file, written atomically by the process that made it, whose name holds all
-that it depends on; so arms can go on side by side, and a comparison that was killed does again
-only the points that it lacks.
+A point of an arm is a smaller model, chosen, cut, trained on and measured on test text. The
+models of an arm are made apart, each from the whole model, or going down, each from the one
+before (`descent`).
+
+A finished point is a file, written atomically by the process that made it, whose name holds
+all that it depends on; so arms can go on side by side, and a comparison that was killed does
+again only the points that it lacks.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +26,7 @@ from ...models.gates import Head
 from ...models.translator import SearchSettings
 from ..points import Measured, measure
 from ..provenance import fingerprint, usable_cores
+from .descent import Descent, Step
 from .finish import Finish, from_scratch
 from .way import Chosen, Task, Way
 
@@ -39,7 +44,11 @@ class Arm:
         way: how heads are chosen.
         task: the model and its text, with the seed of this repetition.
         finish: what is done after the heads are gone.
+        where: says in tables at which sites heads may go.
         control: whether each shape is trained from scratch too.
+        chained: whether each model is made from the one before.
+        order: what the way says, where it was asked for all repetitions at once.
+        ordering: processor time that this took, in seconds, at the first of them.
     """
 
     name: str
@@ -47,7 +56,11 @@ class Arm:
     way: Way
     task: Task
     finish: Finish
+    where: str = "all"
     control: bool = False
+    chained: bool = False
+    order: Chosen | None = None
+    ordering: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -60,7 +73,10 @@ class ArmPoint:
         heads: heads that are left at the sites that may be pruned.
         kept: all heads that are left.
         measured: what the model does on test text.
+        where: at which sites heads may go.
         undecided: share of the heads that were undecided when a choice by training ended.
+        updates: of all trainings that the model has had since the whole one.
+        choosing, training, measuring: processor time of this point, in seconds.
     """
 
     name: str
@@ -68,7 +84,12 @@ class ArmPoint:
     heads: int
     kept: tuple[Head, ...]
     measured: Measured
+    where: str = "all"
     undecided: float | None = None
+    updates: int = 0
+    choosing: float = 0.0
+    training: float = 0.0
+    measuring: float = 0.0
 
 
 def run_arms(
@@ -90,6 +111,7 @@ def run_arms(
     """
     on_cpu = all(arm.task.translator.device.type == "cpu" for arm in arms)
     jobs = min(jobs or (usable_cores() if on_cpu else 1), max(1, len(arms)))
+    arms = _ordered(arms, counts, data, search, folder, jobs)
     if jobs == 1:
         for arm in arms:
             yield from _points(arm, counts, data, search, folder)
@@ -98,6 +120,39 @@ def run_arms(
     todo = (joblib.delayed(_all_points)(arm, counts, data, search, folder) for arm in arms)
     for points in parallel(todo):
         yield from points
+
+
+def _ordered(
+    arms: Sequence[Arm],
+    counts: Sequence[int],
+    data: ParallelText,
+    search: SearchSettings,
+    folder: Path,
+    jobs: int,
+) -> list[Arm]:
+    """Ask ways whose order no seed changes once, and not once a repetition."""
+    asked: dict[tuple[str, str], Arm] = {}
+    for arm in arms:
+        alike = arm.way.nested and not (arm.way.seeded or arm.way.trains or arm.way.begins)
+        if alike and not _done(arm, counts, data, search, folder):
+            asked.setdefault((arm.name, arm.where), arm)
+    todo = (joblib.delayed(_order)(arm, counts[-1]) for arm in asked.values())
+    found = dict(zip(asked, joblib.Parallel(n_jobs=jobs)(todo), strict=True))
+    ordered = []
+    for arm in arms:
+        if order := found.get((arm.name, arm.where)):
+            heads, seconds = order
+            chosen = Chosen(arm.task.translator, heads)
+            first = asked[arm.name, arm.where] is arm
+            arm = replace(arm, order=chosen, ordering=seconds if first else 0.0)
+        ordered.append(arm)
+    return ordered
+
+
+def _order(arm: Arm, heads: int) -> tuple[tuple[Head, ...], float]:
+    """Return the order of a way and the processor time that it took, in seconds."""
+    clock = time.process_time()
+    return arm.way.choice(arm.task, heads).order, time.process_time() - clock
 
 
 def _all_points(
@@ -110,29 +165,109 @@ def _points(
     arm: Arm, counts: Sequence[int], data: ParallelText, search: SearchSettings, folder: Path
 ) -> Iterator[ArmPoint]:
     """Yield the points of one arm, and those of its control."""
-    order: Chosen | None = None
-    for heads in counts:
-        paths = [folder / f"{_name(arm, heads, data, search, control)}.json" for control in (0, 1)]
-        wanted = paths if arm.control else paths[:1]
-        if not all(path.exists() for path in wanted):
-            if order is None or not arm.way.one_order:
-                order = arm.way.choice(arm.task, heads)
-            cut = order.translator.without(order.removed(heads))
-            model = arm.finish.finished(arm.task, cut, str(heads), converged=order.converged)
-            undecided = order.history[-1]["undecided"] if order.history else None
-            kept = cut.layout.heads
-            found = measure(model, (), data, search)
-            _write(paths[0], ArmPoint(arm.name, arm.draw, heads, kept, found, undecided))
-            if arm.control:
-                control = from_scratch(arm.task, cut, str(heads))
-                found = measure(control, (), data, search)
-                _write(paths[1], ArmPoint(SCRATCH, arm.draw, heads, kept, found))
-        for path in wanted:
+    paths = _paths(arm, counts, data, search, folder)
+    lacking = [at for at in range(len(counts)) if not all(it.exists() for it in paths[at])]
+    steps = _going_down(arm, counts, lacking) if arm.chained else _apart(arm, counts, lacking)
+    for at in range(len(counts)):
+        if at in lacking:
+            _measure(arm, next(steps), data, search, paths[at], at == lacking[0])
+        for path in paths[at]:
             yield _read(path)
 
 
-def _name(arm: Arm, heads: int, data: ParallelText, search: SearchSettings, control: int) -> str:
-    """Return a name for all that a point depends on."""
+def _paths(
+    arm: Arm, counts: Sequence[int], data: ParallelText, search: SearchSettings, folder: Path
+) -> list[list[Path]]:
+    """Return where every point is kept, with that of its control."""
+    return [
+        [
+            folder / f"{_name(arm, counts[: at + 1], data, search, control)}.json"
+            for control in range(1 + arm.control)
+        ]
+        for at in range(len(counts))
+    ]
+
+
+def _done(
+    arm: Arm, counts: Sequence[int], data: ParallelText, search: SearchSettings, folder: Path
+) -> bool:
+    """Say whether all points of an arm are there."""
+    paths = _paths(arm, counts, data, search, folder)
+    return all(path.exists() for of_point in paths for path in of_point)
+
+
+def _going_down(arm: Arm, counts: Sequence[int], lacking: Sequence[int]) -> Iterator[Step]:
+    """Yield the models of the points that are lacking, each made from the one before."""
+    if lacking:
+        descent = Descent(arm.task, arm.way, arm.finish, counts, arm.order)
+        models = descent.models(lacking[0])
+        yield from (step for step in models if counts.index(step.heads) in lacking)
+
+
+def _apart(arm: Arm, counts: Sequence[int], lacking: Sequence[int]) -> Iterator[Step]:
+    """Yield the models of the points that are lacking, each made from the whole model."""
+    order = arm.order
+    own = arm.task.recipe.training.updates
+    for heads in (counts[at] for at in lacking):
+        clock = time.process_time()
+        if order is None or not arm.way.one_order:
+            order = arm.way.choice(arm.task, heads)
+        cut = order.translator.without(order.removed(heads))
+        chose = time.process_time()
+        model = arm.finish.finished(arm.task, cut, str(heads), trained=order.trained)
+        share = arm.finish.updates(order.trained) + order.share
+        undecided = order.history[-1]["undecided"] if order.history else None
+        times = (chose - clock, time.process_time() - chose)
+        yield Step(heads, model, round(own * share), *times, undecided)
+
+
+def _measure(
+    arm: Arm,
+    step: Step,
+    data: ParallelText,
+    search: SearchSettings,
+    paths: Sequence[Path],
+    first: bool,
+) -> None:
+    """Measure a model, and the same shape from scratch where that was asked for."""
+    clock = time.process_time()
+    found = measure(step.model, (), data, search)
+    point = ArmPoint(
+        arm.name,
+        arm.draw,
+        step.heads,
+        step.model.layout.heads,
+        found,
+        where=arm.where,
+        undecided=step.undecided,
+        updates=step.updates,
+        choosing=step.choosing + (arm.ordering if first else 0.0),
+        training=step.training,
+        measuring=time.process_time() - clock,
+    )
+    _write(paths[0], point)
+    if arm.control:
+        clock = time.process_time()
+        control = from_scratch(arm.task, step.model, str(step.heads))
+        trained = time.process_time() - clock
+        point = ArmPoint(
+            SCRATCH,
+            arm.draw,
+            step.heads,
+            point.kept,
+            measure(control, (), data, search),
+            where=arm.where,
+            updates=arm.task.recipe.training.updates,
+            training=trained,
+            measuring=time.process_time() - clock - trained,
+        )
+        _write(paths[1], point)
+
+
+def _name(
+    arm: Arm, counts: Sequence[int], data: ParallelText, search: SearchSettings, control: int
+) -> str:
+    """Return a name for all that a point depends on: going down, the points above it too."""
     task = arm.task
     about: list[Any] = [
         arm.name,
@@ -146,7 +281,7 @@ def _name(arm: Arm, heads: int, data: ParallelText, search: SearchSettings, cont
         task.corpus.valid.fingerprint,
         data.fingerprint,
         search.model_dump(mode="json"),
-        heads,
+        list(counts) if arm.chained else counts[-1],
         control,
     ]
     return fingerprint(about)[:32]

@@ -30,12 +30,15 @@ class Finish(Settings):
     """How the smaller model is trained on.
 
     Args:
-        finetune: not at all, for a tenth of the updates of its own training, or for as many.
+        finetune: not at all, for a tenth of the updates of its own training, or for as many; a
+            model whose training has only begun is at least trained to its end.
         share: other updates than these, over those of its own training.
         distil: whether half of the loss is what the whole model would say.
         rate: highest learning rate over that of the model's own training; None is 0.3, or 1
             for a model whose training has only begun.
         average: at the end, the mean of so many last checkpoints, or the best one.
+        validations: how often the NLL is taken and a checkpoint kept; with 1 the last update
+            has the last word.
     """
 
     finetune: Literal["none", "short", "full"] = "short"
@@ -43,9 +46,24 @@ class Finish(Settings):
     distil: bool = False
     rate: float | None = Field(default=None, gt=0)
     average: int = Field(default=3, ge=1)
+    validations: int = Field(default=8, ge=1)
+
+    def updates(self, trained: float = 1.0) -> float:
+        """Return the updates of fine-tuning over those of the model's own training.
+
+        A model whose training has only begun is trained to its end, even where a whole one
+        would be fine-tuned for a short while.
+
+        Args:
+            trained: share of its updates that the training of the model has had.
+        """
+        if self.share is not None:
+            return self.share
+        share = SHARES[self.finetune]
+        return max(share, 1 - trained) if share else 0.0
 
     def finished(
-        self, task: Task, smaller: Translator, name: str, *, converged: bool = True
+        self, task: Task, smaller: Translator, name: str, *, trained: float = 1.0
     ) -> Translator:
         """Return the smaller model after fine-tuning; `smaller` stays as it is.
 
@@ -53,15 +71,17 @@ class Finish(Settings):
             task: the whole model, which is the teacher, and the text.
             smaller: with the heads cut out of the weights.
             name: names the training, one for each model of the task.
-            converged: whether the training of the model had come to its end.
+            trained: share of its updates that the training of the model has had.
         """
-        share = SHARES[self.finetune] if self.share is None else self.share
+        share = self.updates(trained)
         if not share:
             return smaller
-        rate = self.rate or (0.3 if converged else 1.0)
-        settings = task.training(share, rate, average=self.average, validations=8)
+        rate = self.rate or (1.0 if trained < 1 else 0.3)
+        kept = {"average": self.average, "validations": self.validations}
+        settings = task.training(share, rate, **kept)
         teacher = task.translator if self.distil else None
-        return task.train(f"finetune-{name}", smaller, settings, teacher=teacher)
+        last = self.validations == 1
+        return task.train(f"finetune-{name}", smaller, settings, teacher=teacher, keep_last=last)
 
 
 def from_scratch(task: Task, smaller: Translator, name: str) -> Translator:

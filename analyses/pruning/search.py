@@ -218,7 +218,7 @@ class Search:
     def _tried(self, heads: int, chosen: Chosen, clock: Stopwatch) -> Trial:
         removed = chosen.removed(heads)
         cut = chosen.translator.without(removed)
-        model = self.finish.finished(self.task, cut, str(heads), converged=chosen.converged)
+        model = self.finish.finished(self.task, cut, str(heads), trained=chosen.trained)
         said = self._translations(model)
         generator = np.random.default_rng(self.task.seed)
         sides = (self.whole, said, self.data.target)

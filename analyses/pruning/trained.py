@@ -49,9 +49,11 @@ class TrainedWay(Way):
             as they were `given`, to compare choices alone.
         ramp: share of these updates over which heads are closed.
         sentences: validation sentences on which the NLL without the closed heads is followed.
+        validations: how often that is done.
     """
 
     seeded: ClassVar[bool] = True
+    trains: ClassVar[bool] = True
 
     title: ClassVar[str]
     """Names the folder of the training."""
@@ -62,10 +64,11 @@ class TrainedWay(Way):
     weights: Literal["trained", "given"] = "trained"
     ramp: float = Field(default=0.5, gt=0, le=1)
     sentences: int = Field(default=300, ge=1)
+    validations: int = Field(default=4, ge=1)
 
     def choose(self, task: Task, heads: int | None) -> Chosen:
         """Train on with a selector, and order the heads by what it found; see `Way.choose`."""
-        settings = task.training(self.share, self.rate)
+        settings = task.training(self.share, self.rate, validations=self.validations)
         selector = self.selector(own_network(task.translator), task, heads, settings.updates)
         selector.record_every = max(1, settings.updates // RECORDS)
         data = task.corpus.valid.head(self.sentences)
@@ -79,7 +82,12 @@ class TrainedWay(Way):
             f"{self.title}-{'any' if heads is None else heads}",
             task.translator,
             settings,
-            about=[self.model_dump(mode="json"), [str(head) for head in task.candidates], heads],
+            about=[
+                self.model_dump(mode="json"),
+                [str(head) for head in task.candidates],
+                heads,
+                list(task.memory.values()),
+            ],
             companion=selector,
             measure=measure,
             frozen=self.frozen(task),
@@ -87,8 +95,16 @@ class TrainedWay(Way):
         )
         order = selector.order(trained.network)
         left = selector.left(trained.network)
-        whole = trained if self.weights == "trained" else task.translator
-        return Chosen(whole, order, left, tuple(selector.history), task.candidates)
+        own = self.weights == "trained"
+        return Chosen(
+            trained if own else task.translator,
+            order,
+            left,
+            tuple(selector.history),
+            task.candidates,
+            share=self.share if own else 0.0,
+            memory=selector.memory(),
+        )
 
     @abstractmethod
     def selector(self, network: Network, task: Task, heads: int | None, updates: int) -> Selector:
@@ -126,6 +142,7 @@ class L0(TrainedWay):
     """
 
     one_order: ClassVar[bool] = False
+    nested: ClassVar[bool] = False
     title: ClassVar[str] = "l0"
 
     price: float | None = Field(default=None, gt=0)
@@ -148,6 +165,7 @@ class L0(TrainedWay):
             controller,
             shape=self.shape,
             initial=self.initial,
+            memory=task.memory,
             learning_rate=self.rate_of_gates(updates),
         )
 
@@ -167,6 +185,7 @@ class Subset(TrainedWay):
     """
 
     one_order: ClassVar[bool] = False
+    nested: ClassVar[bool] = False
     title: ClassVar[str] = "subset"
 
     settle: float = Field(default=0.25, ge=0, lt=1)
@@ -184,6 +203,7 @@ class Subset(TrainedWay):
             ramp=round(updates * self.ramp),
             settle=round(updates * self.settle),
             straight_through=self.straight_through,
+            memory=task.memory,
             learning_rate=self.rate_of_gates(updates),
         )
 

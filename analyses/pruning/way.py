@@ -14,8 +14,8 @@ Pitfall: a way may read training and validation text only. The test split judges
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -50,6 +50,8 @@ class Task:
         seed: makes all generators.
         folder: keeps the states of trainings, so that an interrupted one goes on.
         progress: hears how far long work has come.
+        encoded: the training text, where it was encoded already.
+        memory: how firmly each candidate stayed when a choice before this one ended.
     """
 
     translator: Translator
@@ -59,6 +61,8 @@ class Task:
     seed: int
     folder: Path
     progress: Progress = silent
+    encoded: TrainingText | None = None
+    memory: Mapping[Head, float] = field(default_factory=dict)
 
     @cached_property
     def text(self) -> TrainingText:
@@ -67,6 +71,8 @@ class Task:
         Raises:
             UsageError: a model that was not trained by headcount.
         """
+        if self.encoded is not None:
+            return self.encoded
         if not isinstance(self.translator, TransformerTranslator):
             raise UsageError("only models that headcount trained can be trained on")
         sides = self.translator.vocabularies
@@ -155,7 +161,11 @@ class Chosen:
             not a number.
         history: for ways that train, what `Selector.keep_record` kept.
         candidates: in the order of the strengths in the history.
-        converged: False for a model whose training has only begun.
+        trained: share of its recipe's updates that the model has behind it; below 1 for one
+            whose training has only begun.
+        share: updates of the training that chose over those of the recipe, where the model was
+            trained by it.
+        memory: how firmly each candidate stayed, for a choice that goes on from this one.
     """
 
     translator: Translator
@@ -163,7 +173,9 @@ class Chosen:
     left: int | None = None
     history: tuple[dict[str, Any], ...] = ()
     candidates: tuple[Head, ...] = ()
-    converged: bool = True
+    trained: float = 1.0
+    share: float = 0.0
+    memory: Mapping[Head, float] = field(default_factory=dict)
 
     def removed(self, heads: int) -> tuple[Head, ...]:
         """Return the heads that go when `heads` candidates are left, the first in front.
@@ -186,8 +198,17 @@ class Way(Settings):
     one_order: ClassVar[bool] = True
     """Whether the order is the same for every number of heads, so that one serves them all."""
 
+    nested: ClassVar[bool] = True
+    """Whether the order for the fewest heads serves all larger numbers too."""
+
     seeded: ClassVar[bool] = False
     """Whether another seed gives another choice."""
+
+    trains: ClassVar[bool] = False
+    """Whether the choice trains the model on."""
+
+    begins: ClassVar[bool] = False
+    """Whether the choice is made at the beginning of a training of its own."""
 
     minimum: int = Field(default=0, ge=0)
 

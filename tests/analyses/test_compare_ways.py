@@ -5,7 +5,7 @@ from made_translators import CARRIER
 
 from headcount.analyses.pruning import arms
 from headcount.analyses.pruning.finish import Finish
-from headcount.analyses.ways import WaysSettings, _knee, _summary, ways
+from headcount.analyses.ways import WaysSettings, _knee, ways
 from headcount.models.data.vocabulary import VocabularySettings
 from headcount.models.errors import UsageError
 from headcount.models.planted import planted_corpus
@@ -82,16 +82,13 @@ def test_choices_by_training_say_how_decided_they_were(result):
     assert undecided["leave_one_out"].isna().all()
 
 
-def test_the_summary_and_the_knee_by_hand():
+def test_the_knee_by_hand():
     values = {72: (30, 30), 36: (29, 27), 18: (20, 10), 0: (0, 0)}
     curve = [
         {"order": "l0", "draw": draw, "heads_left": heads, "share_left": heads / 72, "bleu": bleu}
         for heads, pair in values.items()
         for draw, bleu in enumerate(pair)
     ]
-    summary = {row["heads_left"]: row for row in _summary(curve)}
-    expected = {"order": "l0", "heads_left": 18, "repetitions": 2, "mean": 15, "low": 10}
-    assert summary[18] == {**expected, "high": 20}
     # Above the straight line: 36: 29/30 - 1/2 = .467, 18: 20/30 - 1/4 = .417.
     assert _knee("l0", 0, curve)["heads_left"] == 36
 

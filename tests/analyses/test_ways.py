@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 import pytest
+import torch
 from made_translators import CARRIER, COPIER
 
+from headcount.analyses.pruning.finish import Finish
 from headcount.analyses.pruning.greedy import losses_without
 from headcount.analyses.pruning.importance import ByImportance, by_site
 from headcount.analyses.pruning.way import Task, spared, way
@@ -12,6 +14,7 @@ from headcount.models.data.vocabulary import VocabularySettings
 from headcount.models.errors import UsageError
 from headcount.models.gates import Head, HeadLayout
 from headcount.models.planted import planted_corpus
+from headcount.models.reinitialised import with_random_weights
 from headcount.models.training.from_corpus import Recipe
 from headcount.models.training.settings import TrainingSettings
 
@@ -39,7 +42,11 @@ def task(planted, text, tmp_path) -> Task:
     return Task(planted, text, recipe, planted.layout.heads, 0, tmp_path)
 
 
-@pytest.mark.parametrize("name", [name for name in way if name not in ("random", "early")])
+BLIND = ("random", "early", "untrained")
+"""Ways that do not look at the trained model."""
+
+
+@pytest.mark.parametrize("name", [name for name in way if name not in BLIND])
 def test_every_way_keeps_the_carrier(task, planted, name):
     before = planted.fingerprint
     chosen = way[name].from_dict(OPTIONS.get(name, {})).choice(task, 3)
@@ -60,11 +67,29 @@ def test_chance_meets_the_carrier_now_and_then(task):
 def test_early_pruning_orders_the_heads_of_a_model_that_has_hardly_trained(task, planted):
     chosen = way["early"].from_dict({"share": 0.02}).choice(task, 3)
     assert sorted(chosen.order) == sorted(planted.layout.heads)
-    assert not chosen.converged
+    assert chosen.trained == 0.02
     assert chosen.translator.fingerprint != planted.fingerprint
     kept = way["early"].from_dict({"share": 0.02, "weights": "trained"}).choice(task, 3)
     assert kept.order == chosen.order
     assert kept.translator is planted
+
+
+def test_choosing_before_any_training_knows_the_random_weights_alone(task, planted):
+    chosen = way["untrained"]().choice(task, 3)
+    assert chosen.trained == 0
+    start = with_random_weights(planted, torch.Generator().manual_seed(task.recipe.seed))
+    assert chosen.translator.fingerprint == start.fingerprint
+    order = ByImportance(metric="confidence").choice(replace(task, translator=start), 3).order
+    assert chosen.order == order
+
+
+@pytest.mark.parametrize(
+    ("finetune", "trained", "updates"),
+    [("none", 0.2, 0.0), ("short", 1.0, 0.1), ("short", 0.2, 0.8), ("full", 0.2, 1.0)],
+)
+def test_a_model_that_has_only_begun_is_trained_to_its_end(finetune, trained, updates):
+    assert Finish(finetune=finetune).updates(trained) == pytest.approx(updates)
+    assert Finish(finetune=finetune, share=0.3).updates(trained) == 0.3
 
 
 def test_only_candidates_go_and_the_decoder_stays_where_only_encoder_heads_may_go(task, planted):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import sys
 
 import pytest
@@ -139,13 +140,54 @@ def test_ways_are_compared(finished, capsys, tmp_path):
     assert prune(finished, *words, "-o", str(tmp_path / "ways")) == 0
     said = capsys.readouterr().out
     assert "gradient" in said
-    assert [line.split()[0] for line in said.splitlines()[3:]] == ["12", "6", "3"]
+    assert [line.split()[0] for line in said.splitlines()[3:6]] == ["12", "6", "3"]
+    assert "one curve took 0 updates" in said
     curve = Result.load(tmp_path / "ways").tables["curve"].rows
     assert len(curve) == 3 * 3
     assert not (tmp_path / "ways" / "scratch").exists()
     assert prune(finished, *words, "-o", str(tmp_path / "ways")) == 2
     assert prune(finished, "--compare", "l0", "--heads", "3") == 2
     assert "--heads makes one model and has no meaning with --compare" in capsys.readouterr().err
+
+
+def test_a_comparison_is_a_stage_of_the_run(finished, capsys, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(finished, run)
+    words = ["--compare", "weight_norm", "--compare", "l0", "--points", "6,25%", "--seeds", "1"]
+    words += ["--sentences", "4", "--jobs", "1", "--by-site", "--finetune", "none"]
+    words += ["--set", "resamples=20", "--set", "options.l0.share=0.05"]
+    assert prune(run, *words) == 0
+    result = Result.load(run / "results" / "ways")
+    curve = result.tables["curve"].rows
+    # With one site, a quarter of its four heads, or as many as are left of six of twelve.
+    assert list(dict.fromkeys(curve["where"])) == ["all", "encoder", "decoder", "cross"]
+    assert list(dict.fromkeys(curve["heads_left"])) == [12, 6, 3, 10, 9]
+    assert not (run / "scratch" / "ways").exists()
+    before = files_of(run / "results")
+    capsys.readouterr()
+    assert prune(run, *words, "--json") == 0
+    assert {"curve", "against", "overview", "gone"} <= set(json.loads(capsys.readouterr().out))
+    assert files_of(run / "results") == before
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--compare", "l0", "--points", "12"], "12 is not fewer than all 12 heads"),
+        (["--compare", "l0", "--points", "6;3"], "write numbers of heads such as 54,36,18"),
+        (["--compare", "l0", "--set", "options.subset.rate=1"], "'subset' is not among the ways"),
+        (["--compare", "l0", "--set", "control=subset"], "'subset' is not among the ways"),
+        (["--compare", "lo"], "unknown way 'lo'"),
+        (["--heads", "3", "--seeds", "2"], "--seeds goes with --compare alone"),
+    ],
+)
+def test_a_comparison_that_makes_no_sense_changes_nothing(finished, capsys, words, message):
+    before = files_of(finished)
+    assert prune(finished, *words) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert files_of(finished) == before
 
 
 def test_a_run_without_a_trained_model_is_refused(tmp_path, capsys):
