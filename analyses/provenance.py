@@ -193,9 +193,9 @@ def hardware(device: torch.device | str = "cpu") -> str:
     """Return one line on the machine: processor, usable cores, threads, memory, and the GPU."""
     import torch  # here, for reading a run must not cost the loading of torch
 
-    threads = torch.get_num_threads()
+    threads, cores = torch.get_num_threads(), usable_cores()
     parts = [
-        f"{processor()}, {usable_cores()} cores, {threads} thread{'s' * (threads != 1)}",
+        f"{processor()}, {cores} core{'s' * (cores != 1)}, {threads} thread{'s' * (threads != 1)}",
         f"{memory_bytes() / 2**30:.0f} GiB",
         f"{platform.system()} {platform.machine()}",
     ]

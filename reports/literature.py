@@ -1,100 +1,98 @@
-"""What to cite for what a run used, as BibTeX."""
+"""What to cite for what a run used: methods, and the works that describe them.
+
+A method is an analysis, a metric, a measure, a way of choosing heads or a kind of vocabulary, by
+the name it has in the Results. A method without a work of its own has no line here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 
-BIBTEX = {
-    "vaswani2017": """@inproceedings{vaswani2017,
-  title = {Attention Is All You Need},
-  author = {Vaswani, Ashish and Shazeer, Noam and Parmar, Niki and Uszkoreit, Jakob and Jones,
-            Llion and Gomez, Aidan N. and Kaiser, {\\L}ukasz and Polosukhin, Illia},
-  booktitle = {Advances in Neural Information Processing Systems 30},
-  pages = {5998--6008},
-  year = {2017}
-}""",
-    "voita2019": """@inproceedings{voita2019,
-  title = {Analyzing Multi-Head Self-Attention: Specialized Heads Do the Heavy Lifting, the Rest
-           Can Be Pruned},
-  author = {Voita, Elena and Talbot, David and Moiseev, Fedor and Sennrich, Rico and Titov, Ivan},
-  booktitle = {Proceedings of the 57th Annual Meeting of the ACL},
-  pages = {5797--5808},
-  year = {2019},
-  doi = {10.18653/v1/P19-1580}
-}""",
-    "michel2019": """@inproceedings{michel2019,
-  title = {Are Sixteen Heads Really Better than One?},
-  author = {Michel, Paul and Levy, Omer and Neubig, Graham},
-  booktitle = {Advances in Neural Information Processing Systems 32},
-  pages = {14014--14024},
-  year = {2019}
-}""",
-    "kobayashi2020": """@inproceedings{kobayashi2020,
-  title = {Attention is Not Only a Weight: Analyzing Transformers with Vector Norms},
-  author = {Kobayashi, Goro and Kuribayashi, Tatsuki and Yokoi, Sho and Inui, Kentaro},
-  booktitle = {Proceedings of EMNLP 2020},
-  pages = {7057--7075},
-  year = {2020},
-  doi = {10.18653/v1/2020.emnlp-main.574}
-}""",
-    "kwon2022": """@inproceedings{kwon2022,
-  title = {A Fast Post-Training Pruning Framework for Transformers},
-  author = {Kwon, Woosuk and Kim, Sehoon and Mahoney, Michael W. and Hassoun, Joseph and Keutzer,
-            Kurt and Gholami, Amir},
-  booktitle = {Advances in Neural Information Processing Systems 35},
-  year = {2022}
-}""",
-    "papineni2002": """@inproceedings{papineni2002,
-  title = {{BLEU}: a Method for Automatic Evaluation of Machine Translation},
-  author = {Papineni, Kishore and Roukos, Salim and Ward, Todd and Zhu, Wei-Jing},
-  booktitle = {Proceedings of the 40th Annual Meeting of the ACL},
-  pages = {311--318},
-  year = {2002},
-  doi = {10.3115/1073083.1073135}
-}""",
-    "post2018": """@inproceedings{post2018,
-  title = {A Call for Clarity in Reporting {BLEU} Scores},
-  author = {Post, Matt},
-  booktitle = {Proceedings of the Third Conference on Machine Translation: Research Papers},
-  pages = {186--191},
-  year = {2018},
-  doi = {10.18653/v1/W18-6319}
-}""",
-    "koehn2004": """@inproceedings{koehn2004,
-  title = {Statistical Significance Tests for Machine Translation Evaluation},
-  author = {Koehn, Philipp},
-  booktitle = {Proceedings of EMNLP 2004},
-  pages = {388--395},
-  year = {2004}
-}""",
-    "popovic2015": """@inproceedings{popovic2015,
-  title = {{chrF}: character n-gram {F}-score for automatic {MT} evaluation},
-  author = {Popovi{\\'c}, Maja},
-  booktitle = {Proceedings of the Tenth Workshop on Statistical Machine Translation},
-  pages = {392--395},
-  year = {2015},
-  doi = {10.18653/v1/W15-3049}
-}""",
-}
+from ..analyses.result import Provenance
+from .bibliography import BIBTEX
+from .findings import Findings
 
 OF_METHOD = {
-    "training": ("vaswani2017",),
+    "train": ("vaswani2017", "loshchilov2019"),
+    "bpe": ("sennrich2016",),
+    "merge dropout": ("provilkov2020",),
+    "multi30k": ("elliott2016",),
     "bleu": ("papineni2002", "post2018", "koehn2004"),
     "chrf": ("popovic2015",),
     "confidence": ("voita2019",),
     "gradient": ("michel2019",),
     "attention_norm": ("kobayashi2020",),
+    "entropy": ("ghader2017",),
     "fisher": ("kwon2022",),
     "leave_one_out": ("michel2019",),
-    "pruning": ("voita2019", "michel2019"),
+    "lrp": ("bach2015", "voita2019"),
+    "attnlrp": ("achtibat2024",),
+    "integrated_gradients": ("sundararajan2017",),
+    "kernel_shap": ("lundberg2017",),
+    "shapley": ("castro2009",),
+    "relevance": ("bach2015", "voita2021"),
+    "prune": ("voita2019", "michel2019"),
+    "l0": ("louizos2018", "voita2019"),
+    "subset": ("li2021",),
+    "distil": ("hinton2015",),
+    "roles": ("voita2019", "clark2019"),
+    "layers": ("tenney2019", "hewitt2019", "voita2020"),
+    "structural": ("hewitt2019structural",),
+    "cka": ("kornblith2019",),
 }
 
 
-def bibtex(methods: Iterable[str]) -> str:
-    """Return the entries for some methods, each once, in the order of `BIBTEX`.
+def methods_of(findings: Findings) -> list[str]:
+    """Return the methods that a run used, as keys of `OF_METHOD` as far as there is a work."""
+    return list(dict.fromkeys(_methods(findings)))
 
-    Args:
-        methods: keys of `OF_METHOD`; others have nothing to cite here.
-    """
-    wanted = {key for method in methods for key in OF_METHOD.get(method, ())}
-    return "\n\n".join(entry for key, entry in BIBTEX.items() if key in wanted)
+
+def _methods(findings: Findings) -> Iterator[str]:
+    yield from findings.results
+    if "train" in findings:
+        settings = findings.results["train"].settings
+        yield str(settings.get("vocabulary", {}).get("kind", ""))
+        if settings.get("training", {}).get("merge_dropout"):
+            yield "merge dropout"
+    for row in findings.records("evaluate", "corpus"):
+        if row["property"] == "corpus":
+            yield row["value"]
+    for analysis, table, column in (
+        ("evaluate", "quality", "measure"),
+        ("score", "heads", "metric"),
+        ("ways", "curve", "order"),
+        ("smaller", "answer", "way"),
+    ):
+        if findings.table(analysis, table) is not None and column in findings.rows(analysis, table):
+            yield from findings.rows(analysis, table)[column].astype(str).unique()
+    if "prune" in findings:
+        yield "bleu"
+    for name in ("ways", "smaller"):
+        if name in findings and findings.results[name].settings.get("finish", {}).get("distil"):
+            yield "distil"
+    if "relevance" in findings:
+        yield str(findings.results["relevance"].settings.get("rule", ""))
+    for table, method in (("structure", "structural"), ("likeness", "cka")):
+        if findings.table("layers", table) is not None:
+            yield method
+
+
+def bibtex(findings: Findings) -> str:
+    """Return headcount itself and the works of the methods that a run used, each once."""
+    wanted = {key for method in methods_of(findings) for key in OF_METHOD.get(method, ())}
+    first = next(iter(findings.results.values())).provenance
+    works = (entry for key, entry in BIBTEX.items() if key in wanted)
+    return "\n\n".join([_software(first), *works])
+
+
+def _software(origin: Provenance) -> str:
+    """Return the entry of headcount, as CITATION.cff has it, in the version that was used."""
+    note = f",\n  note = {{commit {origin.commit[:12]}}}" if origin.commit else ""
+    return (
+        "@software{headcount,\n"
+        "  title = {headcount: how many heads does your translator really need?},\n"
+        "  author = {{The headcount authors}},\n"
+        f"  version = {{{origin.version}}},\n"
+        "  year = {2026},\n"
+        f"  license = {{Apache-2.0}}{note}\n}}"
+    )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from markupsafe import Markup
 
+from ...analyses.compare_tables import leaves
 from ...analyses.result import Provenance, Result
 from ..findings import Findings
 from ..literature import bibtex
+from ..methods import methods_paragraph
 from ..rendering import Sheet, render
 from ..wording import duration, short_commit, title_of
 from . import section
@@ -31,7 +33,7 @@ def provenance(findings: Findings) -> Markup:
             "remarks": [(title_of(n), r.remarks) for n, r in results.items() if r.remarks],
             "files": [name for name in ("config.toml", "run.json") if name in findings.files],
             "methods": methods_paragraph(findings),
-            "bibtex": bibtex(_methods(findings)),
+            "bibtex": bibtex(findings),
         },
     )
 
@@ -99,59 +101,5 @@ def _hashes(results: Mapping[str, Result]) -> Sheet:
     return Sheet("What was read", columns, printed, 1, frozenset({0, 1, 2}))
 
 
-def _leaves(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every setting with its dotted name."""
-    for key, value in settings.items():
-        if isinstance(value, Mapping):
-            yield from _leaves(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
-
-
 def _flat(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [(key, f"{value}") for key, value in _leaves(settings)]
-
-
-def _methods(findings: Findings) -> list[str]:
-    """Return which methods were used, as keys of the literature."""
-    used = ["training"] if "train" in findings else []
-    if findings.table("evaluate", "quality") is not None:
-        used += list(findings.rows("evaluate", "quality")["measure"].unique())
-    if findings.table("score", "heads") is not None:
-        used += list(findings.rows("score", "heads")["metric"].unique())
-    return [*used, "pruning", "bleu"] if "prune" in findings else used
-
-
-def methods_paragraph(findings: Findings) -> str:
-    """Return a paragraph for the methods section of a paper, made of the Results alone."""
-    sentences: list[str] = []
-    if findings.table("score", "heads") is not None:
-        table = findings.results["score"].tables["heads"]
-        names = [title_of(name).lower() for name in table.rows["metric"].unique()]
-        listed = " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
-        sentences.append(
-            f"The importance of each attention head was measured by {listed} on {table.n}."
-        )
-    if findings.table("prune", "curve") is not None:
-        table = findings.results["prune"].tables["curve"]
-        rows = table.rows
-        counts, draws = (
-            rows["heads_left"].nunique(),
-            rows[rows["order"] == "random"]["draw"].nunique(),
-        )
-        control = f", and in {draws} random orders as a control" if draws else ""
-        sentences.append(
-            "Heads were removed from the weights in ascending order of importance"
-            f"{control}, without further training, and the resulting models were evaluated at "
-            f"{counts} head counts on {table.n}."
-        )
-        signature = findings.signature("prune")
-        named = f" (sacrebleu, {signature})" if signature else ""
-        bounds = f" with {table.interval}" if table.interval else ""
-        sentences.append(f"We report BLEU{named}{bounds}.")
-    first = next(iter(findings.results.values())).provenance
-    commit = f", commit {short_commit(first.commit)}" if first.commit else ""
-    sentences.append(
-        f"All numbers were computed with headcount {first.version}{commit} (seed {first.seed})."
-    )
-    return " ".join(sentences)
+    return [(key, f"{value}") for key, value in leaves(settings)]
