@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from ..differences import Segment, differing
+from ..drawing.palette import HEAT
 from ..findings import Findings
-from ..rendering import caption_of, render
+from ..phenomena import grid, worst_losses
+from ..rendering import Caption, caption_of, render
 from ..wording import title_of
 from . import section
 
@@ -56,17 +58,51 @@ def translations(findings: Findings) -> Markup | None:
         return None
     order = title_of(examples[0].order).lower()
     text = (
-        f"The whole model's translation, and those of smaller models made by the order "
-        f"“{order}”. Words that the smaller model lost are underlined with dots in the upper "
-        "line, words that are new with a solid line in the lower one."
+        f"The whole model’s translation, and those of smaller models made by the order "
+        f"“{order}”; sentences spread evenly over the test split, not chosen. Words that the "
+        "smaller model lost are underlined with dots in the upper line, words that are new with a "
+        "solid line in the lower one."
     )
+    losses, (counts, lines) = worst_losses(findings), grid(findings)
     return render(
         "translations.html",
         {
             "first": examples[:OPEN],
             "others": examples[OPEN:],
             "caption": caption_of(findings, "prune", ("examples",), text, unit=""),
+            "losses": losses,
+            "losses_caption": _losses_caption(findings) if losses else None,
+            "counts": counts,
+            "lines": lines,
+            "steps": range(len(HEAT)),
+            "phenomena_caption": _phenomena_caption(findings) if lines else None,
         },
+    )
+
+
+def _losses_caption(findings: Findings) -> Caption:
+    text = (
+        "Chosen because they are the worst: they show what can happen, not what happens on "
+        "average. Losses are of chrF of the single sentence, against the whole model’s translation."
+    )
+    return caption_of(findings, "prune", ("losses",), text, unit="chrF points")
+
+
+def _phenomena_caption(findings: Findings) -> Caption:
+    text = (
+        "BLEU of the sentences that show a phenomenon, the phenomenon that loses most first. "
+        "A star: the paired interval of the change from the whole model excludes zero. With so "
+        "many phenomena one in twenty would at chance. Pointing at a cell tells its interval and "
+        "its NLL; all are in the data."
+    )
+    return caption_of(
+        findings,
+        "prune",
+        ("phenomena",),
+        text,
+        unit="BLEU points",
+        measure="bleu",
+        figure="phenomena",
     )
 
 
