@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from ..models.quality import resampled_sums
-from ..probe.annotations import AnnotatedSentence
 from ..probe.layers.cka import linear_cka
-from ..probe.layers.examples import PARTS, Split
+from ..probe.layers.examples import PARTS
 from ..probe.layers.features import Features
 from ..probe.layers.mixing import MixFinding
-from ..probe.layers.store import StateStore
 from ..probe.layers.structural import (
     StructuralSettings,
     Tree,
@@ -23,6 +20,9 @@ from ..probe.layers.structural import (
     judge_structure,
 )
 from .result import Column, Table
+
+if TYPE_CHECKING:
+    from .layer_asking import Asked
 
 MIXES = (
     Column("side", "text", "encoder or decoder"),
@@ -94,47 +94,32 @@ def mix_tables(found: Sequence[tuple[str, MixFinding]], resamples: int, n: str) 
     }
 
 
-@dataclass(frozen=True)
-class Parsed:
-    """A side's sentences with their store.
-
-    Args:
-        side: encoder or decoder.
-        store: the states.
-        sentences: annotated.
-        split: their parts.
-    """
-
-    side: str
-    store: StateStore
-    sentences: Sequence[AnnotatedSentence]
-    split: Split
-
-    def trees(self, part: str, limit: int) -> list[Tree]:
-        """Return the trees of the first sentences of a part."""
-        numbers = np.flatnonzero(self.split.part == PARTS.index(part)).tolist()
-        starts = self.store.starts
-        return [
-            Tree.of(
-                self.sentences[number],
-                int(starts[number]),
-                self.store.aligned[starts[number] : starts[number + 1]],
-            )
-            for number in numbers
-            if self.sentences[number].has_tree
-        ][:limit]
+def _trees(asked: Asked, part: str, limit: int) -> list[Tree]:
+    """Return the trees of the first sentences of a part."""
+    text, store = asked.text, asked.store
+    numbers = np.flatnonzero(text.split.part == PARTS.index(part)).tolist()
+    starts = store.starts
+    return [
+        Tree.of(
+            text.sentences[number],
+            int(starts[number]),
+            store.aligned[starts[number] : starts[number + 1]],
+        )
+        for number in numbers
+        if text.sentences[number].has_tree
+    ][:limit]
 
 
 def structure_rows(
-    parsed: Parsed, settings: StructuralSettings, limit: int, resamples: int, seed: int
+    asked: Asked, settings: StructuralSettings, limit: int, resamples: int, seed: int
 ) -> list[dict[str, Any]]:
     """Return the rows of the table `structure`; none without trees."""
-    train, valid, test = (parsed.trees(part, limit) for part in PARTS)
+    train, valid, test = (_trees(asked, part, limit) for part in PARTS)
     if not (train and valid and test):
         return []
     rows = []
-    for layer in range(parsed.store.layers):
-        states = parsed.store.layer(layer)
+    for layer in range(asked.store.layers):
+        states = asked.store.layer(layer)
         everything = Features(states, np.arange(states.shape[0]))
         features = everything.standardised(np.concatenate([tree.rows for tree in train]))
         for kind in ("distance", "depth"):
@@ -145,7 +130,7 @@ def structure_rows(
             low, high = np.nanpercentile(sums[:, 0] / np.maximum(sums[:, 1], 1), (2.5, 97.5))
             rows.append(
                 {
-                    "side": parsed.side,
+                    "side": asked.side,
                     "layer": layer,
                     "kind": kind,
                     "accuracy": found.accuracy,
@@ -165,10 +150,10 @@ def structure_table(rows: Sequence[dict[str, Any]], resamples: int, n: str) -> T
     return Table.of(caption, STRUCTURE, rows, n=n, interval=interval)
 
 
-def likeness_table(parsed: Sequence[Parsed], n: str) -> Table:
+def likeness_table(asked: Sequence[Asked], n: str) -> Table:
     """Return the table `likeness`; sides with too few words are left out."""
     rows = []
-    for it in parsed:
+    for it in asked:
         chosen = np.flatnonzero(it.store.aligned)
         if len(chosen) <= it.store.states.shape[2]:
             continue

@@ -15,16 +15,17 @@ from ..probe.layers.verdict import Verdict
 from .result import Column, Table
 
 if TYPE_CHECKING:
-    from .layers import Asked
+    from .layer_asking import Asked
 
 SHARE = "share, 0 to 1"
 PROBES = (
     Column("side", "text", "encoder or decoder"),
-    Column("network", "text", "trained, or the same network with random weights"),
+    Column("network", "text", "trained, smaller (heads removed), or random (weights)"),
     Column("model", "whole", "which trained model, 0 is the one shown first"),
     Column("task", "text", "what the probe was asked"),
     Column("family", "text", "syntax, semantics, morphology, sentence or translation"),
     Column("layer", "whole", "0 is what enters the first layer, l what leaves the l-th"),
+    Column("unit", "text", "the layer again, or `norm`: what leaves the final norm, no layer"),
     Column("accuracy", "number", "right predictions on test sentences", SHARE),
     Column("accuracy_low", "number", "lower bound of the interval", SHARE),
     Column("accuracy_high", "number", "upper bound of the interval", SHARE),
@@ -68,7 +69,24 @@ VERDICT = (
     Column("smallest_p", "number", "the smallest p that so few tasks allow"),
     Column("detectable", "number", "smallest difference that could be shown", "layers"),
     Column("models", "whole", "trained models"),
-    Column("centres", "text", "centre of every task that has one, in layers"),
+)
+_TASK = (
+    Column("side", "text", "encoder or decoder"),
+    Column("task", "text", "what the probe was asked"),
+    Column("family", "text", "syntax or semantics"),
+)
+CENTRES = (
+    *_TASK,
+    Column("centre", "number", "sum of l gain(l) / sum of gain(l), l >= 1", "layers"),
+    Column("low", "number", "lower bound of the interval", "layers"),
+    Column("high", "number", "upper bound of the interval", "layers"),
+)
+GAINS = (
+    *_TASK,
+    Column("layer", "whole", "0 is what enters the first layer, l what leaves the l-th"),
+    Column("gain", "number", "accuracy above layer 0, less the same of a random network", "share"),
+    Column("low", "number", "lower bound of the interval", "share"),
+    Column("high", "number", "upper bound of the interval", "share"),
 )
 
 
@@ -76,12 +94,14 @@ def probes_table(asked: Sequence[Asked], seed: int, resamples: int, n: str) -> T
     """Return one row for each side, network, task and layer."""
     records = []
     for of_side in asked:
-        for kind, networks in (("trained", of_side.trained), ("random", of_side.random)):
+        for kind in ("trained", "smaller", "random"):
+            networks: list[list[Finding]] = getattr(of_side, kind)
             for model, findings in enumerate(networks):
                 for it in findings:
-                    names = {"side": of_side.side, "network": kind, "model": model}
-                    family = of_side.families[it.task]
-                    records.append({**names, "family": family, **_row(it, seed, resamples)})
+                    names: dict[str, Any] = {"side": of_side.side, "network": kind, "model": model}
+                    names |= {"family": of_side.families[it.task]}
+                    names |= {"unit": of_side.store.units[it.layer]}
+                    records.append({**names, **_row(it, seed, resamples)})
     return Table.of(
         "What a linear probe reads from every layer, beside its baselines.",
         PROBES,
@@ -115,10 +135,14 @@ def _row(found: Finding, seed: int, resamples: int) -> dict[str, Any]:
     }
 
 
-def baselines_table(asked: Sequence[Asked], split: Split, n: str) -> Table:
+def baselines_table(asked: Sequence[Asked], n: str) -> Table:
     """Return one row a side and task: what needs no states."""
     records = [
-        {"side": it.side, "family": it.families[question.task], **_baseline(question, split)}
+        {
+            "side": it.side,
+            "family": it.families[question.task],
+            **_baseline(question, it.text.split),
+        }
         for it in asked
         for question in it.questions
     ]
@@ -155,7 +179,6 @@ def verdict_table(verdicts: Mapping[str, Verdict], models: int, n: str) -> Table
             "smallest_p": it.smallest_p,
             "detectable": _number(it.detectable),
             "models": models,
-            "centres": ", ".join(f"{name} {value:.2f}" for name, value in it.centres.items()),
         }
         for side, it in verdicts.items()
     ]
@@ -166,6 +189,39 @@ def verdict_table(verdicts: Mapping[str, Verdict], models: int, n: str) -> Table
         n=n,
         interval="95 %, hierarchical bootstrap over models, test sentences and tasks",
     )
+
+
+def centre_tables(verdicts: Mapping[str, Verdict], n: str) -> dict[str, Table]:
+    """Return the tables `centres`, one row a task, and `gains`, one row a task and layer."""
+    centres, gains = [], []
+    for side, found in verdicts.items():
+        for it in found.gains:
+            names = {"side": side, "task": it.task, "family": it.family}
+            low, high = it.interval or (None, None)
+            centres.append({**names, "centre": it.centre, "low": low, "high": high})
+            values = zip(it.values.tolist(), it.low.tolist(), it.high.tolist(), strict=True)
+            gains += [
+                {**names, "layer": layer, "gain": gain, "low": low, "high": high}
+                for layer, (gain, low, high) in enumerate(values)
+            ]
+    interval = "95 %, percentile bootstrap over models and test sentences"
+    return {
+        "centres": Table.of(
+            "Where the layers add what, in layers; empty where they add nothing.",
+            CENTRES,
+            centres,
+            n=n,
+            interval=interval,
+        ),
+        "gains": Table.of(
+            "What each layer adds to layer 0, beyond a random network, as a share of the most "
+            "that any layer adds.",
+            GAINS,
+            gains,
+            n=n,
+            interval=interval,
+        ),
+    }
 
 
 def _number(value: float) -> float | None:

@@ -231,9 +231,7 @@ class Network(nn.Module):
         for layer in self.encoder:
             _record_state(recorder, "encoder", states)
             states = layer(states, source.visible, by_attention, recorder)
-        states = self.encoder_norm(states)
-        _record_state(recorder, "encoder", states)
-        return states
+        return _ended(self.encoder_norm, states, recorder, "encoder")
 
     def decode(
         self,
@@ -249,9 +247,7 @@ class Network(nn.Module):
         for layer in self.decoder:
             _record_state(recorder, "decoder", states)
             states = layer(states, memory, target.visible, source.visible, by_attention, recorder)
-        states = self.decoder_norm(states)
-        _record_state(recorder, "decoder", states)
-        return states
+        return _ended(self.decoder_norm, states, recorder, "decoder")
 
     def forward(
         self, batch: Batch, gates: Tensor | None = None, recorder: Recorder | None = None
@@ -297,6 +293,15 @@ class Network(nn.Module):
 def _record_state(recorder: Recorder | None, side: str, states: Tensor) -> None:
     if recorder is not None:
         recorder.saw_state(side, states)
+
+
+def _ended(norm: nn.Module, states: Tensor, recorder: Recorder | None, side: str) -> Tensor:
+    """Return what leaves a stack; a final norm's input is recorded too, as the last layer's own."""
+    if not isinstance(norm, nn.Identity):
+        _record_state(recorder, side, states)
+    states = norm(states)
+    _record_state(recorder, side, states)
+    return states
 
 
 def _attention(

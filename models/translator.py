@@ -66,8 +66,9 @@ class Capture:
         attention: per attention the softmax weights, never gated  # [batch, head, query, key]
         context: per attention the heads' ungated outputs  # [batch, query, head, head_width]
         values: per attention what the weights average, xW_V + b_V  # [batch, head, key, head_width]
-        states: `encoder` and `decoder`: what enters layer 0, 1, ..., and what leaves the last
-            (after the final norm where there is one)  # each [batch, token, width]
+        states: `encoder` and `decoder`: what enters layer 0, 1, ..., what leaves the last, and,
+            where the stack ends in a norm of its own, what leaves that: as many as layers + 1
+            or + 2  # each [batch, token, width]
     """
 
     logits: Tensor

@@ -36,7 +36,7 @@ class Chosen:
     Args:
         solution: its weights and how well it converged.
         penalty: the chosen one.
-        validation: mean bits a label on the validation part, of each penalty.
+        validation: mean bits a label on the validation part, of each penalty that was tried.
         at_edge: whether the best penalty is the first or last offered, so that a better one
             may lie beyond.
     """
@@ -70,24 +70,42 @@ def fit_chosen(
     tolerance: float = TOLERANCE,
     iterations: int = ITERATIONS,
 ) -> list[Chosen]:
-    """Fit all tasks with all penalties together and return the best fit of every task.
+    """Fit all tasks together, penalty after penalty, and return the best fit of every task.
 
-    The penalties are compared at a rough tolerance; the chosen fits then go on to `tolerance`.
+    The path begins at the strongest penalty, where a fit is quick, and every fit starts from
+    the one before it. A task leaves the path at its first penalty that validation finds worse
+    than the one before, so the weakest penalties, the slowest to fit, are mostly never tried.
+    Penalties are compared at a rough tolerance; the chosen fits then go on to `tolerance`.
     """
-    problems = [
-        Problem(task.train, task.classes, penalty) for task in tasks for penalty in penalties
-    ]
     rough = max(tolerance, ROUGH)
-    solutions = solve(train, problems, tolerance=rough, iterations=iterations)
-    judged = predict(valid, solutions, [task.valid for task in tasks for _ in penalties])
-    chosen: list[Chosen] = []
-    for index in range(len(tasks)):
-        own = slice(index * len(penalties), (index + 1) * len(penalties))
-        losses = [bits_of(each) for each in judged[own]]
-        best = int(np.argmin(losses))
-        edge = len(penalties) > 1 and penalties[best] in (min(penalties), max(penalties))
-        scores = dict(zip(penalties, losses, strict=True))
-        chosen.append(Chosen(solutions[own][best], penalties[best], scores, edge))
+    best: list[tuple[Solution, float] | None] = [None] * len(tasks)
+    losses: list[dict[float, float]] = [{} for _ in tasks]
+    last: list[Solution | None] = [None] * len(tasks)
+    left = list(range(len(tasks)))
+    for penalty in sorted(penalties, reverse=True):
+        fitted = solve(
+            train,
+            [Problem(tasks[index].train, tasks[index].classes, penalty) for index in left],
+            tolerance=rough,
+            iterations=iterations,
+            starts=[it.weights for it in (last[index] for index in left) if it is not None],
+        )
+        said = predict(valid, fitted, [tasks[index].valid for index in left])
+        worse = set()
+        for index, solution, predicted in zip(left, fitted, said, strict=True):
+            losses[index][penalty] = bits_of(predicted)
+            last[index] = solution
+            if losses[index][penalty] <= min(losses[index].values()):
+                best[index] = solution, penalty
+            else:
+                worse.add(index)
+        left = [index for index in left if index not in worse]
+    edges = (min(penalties), max(penalties)) if len(penalties) > 1 else ()
+    chosen = [
+        Chosen(it[0], it[1], scores, it[1] in edges)
+        for it, scores in zip(best, losses, strict=True)
+        if it is not None
+    ]
     if tolerance >= rough:
         return chosen
     finished = solve(

@@ -25,7 +25,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from .examples import Numbers
 from .features import Features
@@ -99,6 +101,7 @@ def online_codes(
     ends = block_ends(len(kinds))
     first = [int((labels[ranks < ends[0]] != ABSENT).sum()) for labels, _, _ in tasks]
     bits: list[list[NDArray[np.float64]]] = [[] for _ in tasks]
+    before: dict[int, Tensor] = {}  # the last probe of every task, where its next begins
     for start, stop in pairwise(ends):
         known = np.flatnonzero(ranks < start)
         block = np.flatnonzero((ranks >= start) & (ranks < stop))
@@ -106,8 +109,13 @@ def online_codes(
         ready = [i for i, task in enumerate(tasks) if (task[0][known] != ABSENT).any()]
         problems = [Problem(tasks[i][0][known], *tasks[i][1:], bias_too=True) for i in ready]
         solutions = solve(
-            features.select(known), problems, tolerance=tolerance, iterations=iterations
+            features.select(known),
+            problems,
+            tolerance=tolerance,
+            iterations=iterations,
+            starts=[before.get(i, torch.zeros(features.width + 1, tasks[i][1])) for i in ready],
         )
+        before |= {i: it.weights for i, it in zip(ready, solutions, strict=True)}
         said = predict(features.select(block), solutions, [tasks[i][0][block] for i in ready])
         for index, (labels, classes, _) in enumerate(tasks):
             there = labels[block] != ABSENT

@@ -40,8 +40,8 @@ from ...models.errors import DataError
 from .features import Features
 
 TOLERANCE = 1e-5
-ROUGH = 1e-4
-"""Enough to choose a penalty, or for accuracies of control tasks."""
+ROUGH = 1e-3
+"""Enough to choose a penalty, for accuracies of control tasks, and for the online code."""
 ITERATIONS = 1000
 HISTORY = 10
 ABSENT = -1
@@ -109,7 +109,7 @@ def solve(
         problems: labels for these examples, and penalties.
         tolerance: bound of the largest absolute entry of each gradient.
         iterations: evaluations after which a problem is given up as it is.
-        starts: weights to begin with, one a problem; zeros when not given.
+        starts: weights to begin with, one a problem; zeros when none are given.
 
     Raises:
         DataError: a problem without examples, or with fewer than two classes.
@@ -126,7 +126,7 @@ def solve(
         order = sorted(range(len(problems)), key=lambda i: problems[i].classes)
         stack = _Stack(features, [problems[i] for i in order])
         weights = torch.zeros(len(stack.owner), features.width + 1)  # [column, feature + 1]
-        for place, index in enumerate(order if starts is not None else ()):
+        for place, index in enumerate(order if starts else ()):
             weights[stack.owner == place] = (starts or [])[index].T
         found = _descend(stack, weights, tolerance, iterations)
     solutions: list[Solution | None] = [None] * len(problems)

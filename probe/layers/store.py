@@ -1,12 +1,15 @@
 """States of a model on disk: every layer's word vectors, captured as a stream.
 
-    states.npy      [layer, word, width], float16 or float32; one layer lies in one piece
+    states.npy      [unit, word, width], float16 or float32; one layer (or head) in one piece
     sentences.npy   which sentence each word is from  # [word]
     aligned.npy     whether the tokenizer has a piece for the word  # [word]
     store.json      where it is from, written last: a folder without it is unfinished
 
 Layer 0 is what enters the first layer (embedding x sqrt(width) + position), layer l what
-leaves the l-th, and the last is taken after the final norm where the model has one.
+leaves the l-th. Where the stack ends in a norm of its own (pre-norm networks) what leaves
+that norm is one more unit, `norm`: it is what the decoder and the logits read, but no
+further layer, so nothing that counts layers counts it. In place of layers a store can hold
+the outputs of single heads, [unit, word, head_width], one unit a head.
 
 A word's vector is the mean of its pieces, or its first or last piece; which pieces are whose
 is told in `annotations/pieces.py`. A word without a piece has no vector; it is counted, its
@@ -38,14 +41,18 @@ from torch import Tensor
 from ...models.batch import Batch
 from ...models.errors import DataError
 from ...models.files import write_json
+from ...models.gates import Head, HeadLayout
 from ...models.settings import Settings
-from ...models.translator import Translator
+from ...models.translator import Capture, Translator
 from ..annotations.pieces import word_pieces
 from ..annotations.pooling import Pooling, pooled_states
 
 Spans = Sequence[Sequence[tuple[int, int]]]
 """Character spans [start, end) of the words of every sentence."""
 SIDES = {"encoder": "source", "decoder": "target"}
+SITES = {"encoder": ("encoder",), "decoder": ("decoder", "cross")}
+NORM = "norm"
+What = Literal["states", "heads"]
 
 
 class StoreSettings(Settings):
@@ -71,6 +78,7 @@ class Origin:
         text: SHA-256 over the sentences that were read and the words' spans.
         side: `encoder` or `decoder`.
         dtype, pooling: as in the settings.
+        what: `states` of layers or outputs of `heads`.
     """
 
     model: str
@@ -78,6 +86,7 @@ class Origin:
     side: str
     dtype: str
     pooling: str
+    what: str
 
 
 @dataclass(frozen=True)
@@ -87,13 +96,15 @@ class StateStore:
     Args:
         folder: where they lie.
         origin: what they were made from.
-        states: mapped from disk  # [layer, word, width]
+        units: what the first axis is: `0`, `1`, ..., and perhaps `norm`; or heads by name.
+        states: mapped from disk  # [unit, word, width]
         sentences: the sentence of every word  # [word]
         aligned: whether the word has a vector  # [word]
     """
 
     folder: Path
     origin: Origin
+    units: tuple[str, ...]
     states: NDArray[np.floating]
     sentences: NDArray[np.int64]
     aligned: NDArray[np.bool_]
@@ -104,8 +115,8 @@ class StateStore:
 
     @property
     def layers(self) -> int:
-        """Return the number of layers, the embedding included."""
-        return self.states.shape[0]
+        """Return the number of layers, the embedding included and a final norm left out."""
+        return len(self.units) - (NORM in self.units)
 
     @property
     def unaligned(self) -> int:
@@ -119,7 +130,7 @@ class StateStore:
         return np.searchsorted(self.sentences, np.arange(count + 1))
 
     def layer(self, layer: int) -> NDArray[np.floating]:
-        """Return the word vectors of a layer, still on disk  # [word, width]."""
+        """Return the word vectors of a unit, still on disk  # [word, width]."""
         return self.states[layer]
 
     def sentence_means(self, layer: int) -> NDArray[np.float32]:
@@ -145,6 +156,7 @@ class StateStore:
         """
         try:
             described = json.loads((folder / "store.json").read_text(encoding="utf-8"))
+            units = tuple(described.pop("units"))
             origin = Origin(**described)
             states = np.load(folder / "states.npy", mmap_mode="r")
             sentences = np.load(folder / "sentences.npy")
@@ -152,9 +164,10 @@ class StateStore:
         except FileNotFoundError as error:
             missing = error.filename
             raise DataError(f"{folder} holds no finished states: {missing} is missing") from None
-        except (TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"{folder} holds damaged states: {error}; delete it") from None
-        if states.ndim != 3 or states.shape[1] != len(sentences) or len(aligned) != len(sentences):
+        shape = (len(units), len(sentences))
+        if states.ndim != 3 or states.shape[:2] != shape or len(aligned) != len(sentences):
             raise DataError(f"{folder} holds damaged states: shapes do not fit; delete it")
         if expected is not None and origin != expected:
             theirs, ours = asdict(origin), asdict(expected)
@@ -163,7 +176,7 @@ class StateStore:
                 f"{folder} holds states of another {wrong} "
                 f"({theirs[wrong][:12]} instead of {ours[wrong][:12]}); delete it or use another"
             )
-        return cls(folder, origin, states, sentences, aligned)
+        return cls(folder, origin, units, states, sentences, aligned)
 
 
 def capture(
@@ -174,6 +187,7 @@ def capture(
     side: str,
     folder: Path,
     settings: StoreSettings = StoreSettings(),
+    what: What = "states",
 ) -> StateStore:
     """Capture the states of all layers at all words; a finished store is used again.
 
@@ -183,6 +197,8 @@ def capture(
         words: the words of the side in question, as character spans; (-1, -1) is nowhere.
         side: `encoder` or `decoder`.
         folder: where the store is made.
+        what: `states` of layers, or outputs of single `heads` (of the decoder, those of
+            self-attention and of cross-attention).
 
     Raises:
         DataError: no sentences, different numbers of them, states that are not finite or do
@@ -195,7 +211,7 @@ def capture(
         sizes = f"{len(source)} source and {len(target)} target sentences, words of {len(words)}"
         raise DataError(f"{sizes}: give equally many, and at least one")
     text = _text_fingerprint(source, target, words)
-    origin = Origin(translator.fingerprint, text, side, settings.dtype, settings.pooling)
+    origin = Origin(translator.fingerprint, text, side, settings.dtype, settings.pooling, what)
     if (folder / "store.json").exists():
         return StateStore.open(folder, origin)
     folder.mkdir(parents=True, exist_ok=True)
@@ -205,7 +221,9 @@ def capture(
     texts = source if side == "encoder" else target
     aligned = np.zeros(len(sentences), dtype=bool)  # [word]
     states: NDArray[np.floating] | None = None
-    for batch, layers in _batches(translator, source, target, side, settings):
+    units: tuple[str, ...] = ()
+    for batch, captured in _batches(translator, source, target, side, settings, what):
+        units, layers = tuple(captured), list(captured.values())
         if states is None:
             shape = (len(layers), len(sentences), layers[0].shape[-1])
             states = np.lib.format.open_memmap(
@@ -220,13 +238,13 @@ def capture(
             if there:
                 places = [pieces[word] for word in there]
                 pooled = pooled_states(together[row], places, settings.pooling)
-                values = _kept(pooled.unflatten(1, (len(layers), -1)), settings.dtype)
+                values = _kept(pooled.unflatten(1, (len(layers), -1)), units, settings.dtype)
                 states[:, chosen] = values.swapaxes(0, 1)
     if isinstance(states, np.memmap):
         states.flush()
     np.save(folder / "sentences.npy", sentences)
     np.save(folder / "aligned.npy", aligned)
-    write_json(folder / "store.json", asdict(origin))
+    write_json(folder / "store.json", {**asdict(origin), "units": list(units)})
     return StateStore.open(folder, origin)
 
 
@@ -236,18 +254,41 @@ def _batches(
     target: Sequence[str],
     side: str,
     settings: StoreSettings,
-) -> Iterator[tuple[Batch, list[Tensor]]]:
-    """Yield batches with the states of a side, as many tokens at once as memory allows."""
+    what: What,
+) -> Iterator[tuple[Batch, dict[str, Tensor]]]:
+    """Yield batches with the units of a side, as many tokens at once as memory allows."""
     described = translator.describe()
     width = int(described["width"])
-    layers = int(described["encoder_layers"]) + int(described["decoder_layers"]) + 2
+    layers = int(described["encoder_layers"]) + int(described["decoder_layers"]) + 4
     vocabulary = int(described.get("target_vocabulary", 0))
     # The states of all layers, the logits, and about as much again while they are computed.
     each = 4 * (2 * layers * width + 2 * vocabulary)
     tokens = int(np.clip(settings.memory // each, 16, 8192))
     for batch in translator.batches(source, target, tokens=tokens):
         with torch.no_grad():
-            yield batch, translator.capture(batch, states=True).states[side]
+            if what == "heads":
+                seen = translator.capture(batch, context=True)
+                yield batch, _heads(seen, translator.layout, side)
+            else:
+                seen = translator.capture(batch, states=True)
+                yield batch, _layers(seen.states[side], int(described[f"{side}_layers"]))
+
+
+def _layers(states: Sequence[Tensor], layers: int) -> dict[str, Tensor]:
+    """Name the states of one side  # each [batch, token, width]."""
+    names = [*map(str, range(layers + 1)), NORM]
+    return dict(zip(names, states, strict=False))
+
+
+def _heads(seen: Capture, layout: HeadLayout, side: str) -> dict[str, Tensor]:
+    """Return the ungated output of every head of a side  # each [batch, token, head_width]."""
+    return {
+        str(Head(name.site, name.layer, head)): seen.context[name][:, :, place]
+        for site in SITES[side]
+        for name, ids in layout.by_attention
+        if name.site == site
+        for place, head in enumerate(ids)
+    }
 
 
 def _pieces(
@@ -268,15 +309,16 @@ def _pieces(
     return found
 
 
-def _kept(pooled: Tensor, dtype: str) -> NDArray[np.floating]:
-    """Return word vectors in the dtype of the store  # [word, layer, width]."""
-    values = pooled.float().cpu().numpy()  # [word, layer, width]
-    for layer in range(values.shape[1]):
-        largest = np.abs(values[:, layer]).max()
+def _kept(pooled: Tensor, units: Sequence[str], dtype: str) -> NDArray[np.floating]:
+    """Return word vectors in the dtype of the store  # [word, unit, width]."""
+    values = pooled.float().cpu().numpy()  # [word, unit, width]
+    for place, unit in enumerate(units):
+        largest = np.abs(values[:, place]).max()
+        name = f"layer {unit}" if unit.isdecimal() else unit
         if not np.isfinite(largest):
-            raise DataError(f"states of layer {layer} are not finite (NaN); the model is damaged")
+            raise DataError(f"states of {name} are not finite (NaN); the model is damaged")
         if dtype == "float16" and largest > np.finfo(np.float16).max:
-            raise DataError(f"states of layer {layer} do not fit into float16; use float32")
+            raise DataError(f"states of {name} do not fit into float16; use float32")
     return values.astype(dtype)
 
 

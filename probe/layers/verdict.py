@@ -99,6 +99,26 @@ def centre_of(gains: Array) -> Array:
 
 
 @dataclass(frozen=True)
+class Gains:
+    """What the layers of one task add, mean over models.
+
+    Args:
+        task, family: its names.
+        values, low, high: of every layer, with 95 % interval  # each [layer]
+        centre: in layers; None where the layers together add nothing.
+        interval: 95 %, None without a centre.
+    """
+
+    task: str
+    family: str
+    values: Array
+    low: Array
+    high: Array
+    centre: float | None
+    interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
 class Verdict:
     """The answer and what it rests on.
 
@@ -111,6 +131,7 @@ class Verdict:
         p: share of labellings with at least so large a |D|.
         smallest_p: the smallest that the number of tasks allows.
         detectable: the smallest |D| that could have been shown, in layers.
+        gains: of every task, also of those without a centre.
     """
 
     answer: Answer
@@ -121,6 +142,7 @@ class Verdict:
     p: float
     smallest_p: float
     detectable: float
+    gains: tuple[Gains, ...] = ()
 
 
 def verdict(
@@ -143,21 +165,23 @@ def verdict(
     """
     _refuse_unlike(curves)
     draws = _Draws.of(curves[0], generator, resamples)
-    kept, centres, drawn = [], [], []
+    kept, centres, drawn, found_gains = [], [], [], []
     for each in curves:
         gains = each.gains(draws.models, draws.times)  # [resample, layer]
-        if np.percentile(gains.sum(1), 2.5) > 0:
-            whole = each.gains(np.arange(len(each.right))[None], np.ones((1, len(each.examples))))
+        of_task = _gains(each, gains)
+        found_gains.append(of_task)
+        if of_task.centre is not None:
             kept.append(each)
-            centres.append(float(centre_of(whole)[0]))
+            centres.append(of_task.centre)
             drawn.append(centre_of(gains))
+    everything = tuple(found_gains)
     semantic = np.array([it.family == "semantics" for it in kept], dtype=bool)  # [task]
     named = {it.task: centre for it, centre in zip(kept, centres, strict=True)}
     fewest = min(int((~semantic).sum()), int(semantic.sum())) if kept else 0
     if not fewest:
         reason = "a family has no task that layers above 0 add anything to"
         none = float("nan")
-        return Verdict("undecided", reason, named, none, (none, none), 1.0, 1.0, none)
+        return Verdict("undecided", reason, named, none, (none, none), 1.0, 1.0, none, everything)
     observed = np.array(centres)  # [task]
     difference = float(_difference(observed[None], semantic)[0])
     found = _with_drawn_tasks(np.stack(drawn, 1), semantic, generator)  # [resample]
@@ -165,7 +189,25 @@ def verdict(
     p, smallest = _permuted(observed, semantic, generator)
     answer, reason = _answer(len(curves[0].right), fewest, (low, high), p, smallest, margin)
     detectable = POWER * float(found.std())
-    return Verdict(answer, reason, named, difference, (low, high), p, smallest, detectable)
+    return Verdict(
+        answer, reason, named, difference, (low, high), p, smallest, detectable, everything
+    )
+
+
+def _gains(curves: TaskCurves, drawn: Array) -> Gains:
+    """Return gains and centre of a task.
+
+    Args:
+        drawn: its gains on drawn models and sentences  # [resample, layer]
+    """
+    models, sentences = len(curves.right), len(curves.examples)
+    whole = curves.gains(np.arange(models)[None], np.ones((1, sentences)))  # [1, layer]
+    low, high = np.percentile(drawn, (2.5, 97.5), axis=0)  # [layer]
+    names = (curves.task, curves.family, whole[0], low, high)
+    if np.percentile(drawn.sum(1), 2.5) <= 0:
+        return Gains(*names, None, None)
+    bounds = np.nanpercentile(centre_of(drawn), (2.5, 97.5))
+    return Gains(*names, float(centre_of(whole)[0]), (float(bounds[0]), float(bounds[1])))
 
 
 def _answer(

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from headcount import cli
-from headcount.analyses.layers import LayersSettings, layers, miniature_text, treebank_text
+from headcount.analyses.layer_text import miniature_text, treebank_text
+from headcount.analyses.layers import LayersSettings, layers
 from headcount.analyses.result import Result
 from headcount.models.data.corpora import CorpusSettings
 from headcount.models.data.vocabulary import Vocabulary
@@ -14,6 +15,7 @@ from headcount.models.errors import DataError, UsageError
 from headcount.models.network import Network, NetworkSettings
 from headcount.models.transformer import TransformerTranslator
 from headcount.probe.annotations import Treebank
+from headcount.probe.layers.mlp import MlpSettings
 from headcount.probe.layers.store import capture
 from headcount.probe.layers.structural import StructuralSettings
 from headcount.probe.layers.survey import Group, SurveySettings, groups_of, survey
@@ -22,8 +24,11 @@ from headcount.probe.layers.tasks import Words, examples_of, task
 CORPUS = CorpusSettings(sentences=80)
 QUICK = SurveySettings(penalties=(10.0, 100.0), controls=1, tolerance=1e-2)
 SETTINGS = LayersSettings(
-    tasks=("upos", "relation", "animacy", "main_tense"),
-    sentences=80,
+    tasks=("upos", "relation", "animacy", "main_tense", "bigram_shift", "sentence_length"),
+    altered=60,
+    heads=("upos",),
+    nonlinear=("upos",),
+    mlp=MlpSettings(hidden=8, epochs=2),
     decoder_tasks=("upos",),
     mixes=("upos",),
     mix_examples=150,
@@ -32,11 +37,12 @@ SETTINGS = LayersSettings(
     survey=QUICK,
     resamples=20,
 )
+PLAIN = {"heads": (), "nonlinear": (), "altered": 0}
 
 
 @pytest.fixture(scope="module")
 def text():
-    return miniature_text(CORPUS, SETTINGS)
+    return miniature_text(CORPUS, 80)
 
 
 @pytest.fixture(scope="module")
@@ -56,18 +62,23 @@ def models(text):
 @pytest.fixture(scope="module")
 def result(models, text, tmp_path_factory):
     folder = tmp_path_factory.mktemp("states")
-    return layers(models[0], text, SETTINGS, 0, folder=folder, others=models[1:])
+    smaller = models[0].without(models[0].layout.heads[:3])  # all of encoder layer 0 and one more
+    return layers(models[0], text, SETTINGS, 0, folder=folder, others=models[1:], smaller=smaller)
 
 
 def test_every_task_is_asked_of_every_layer_of_every_network(result):
     rows = result.tables["probes"].rows
     encoder = rows[rows["side"] == "encoder"]
-    assert len(encoder) == 4 * 3 * 3  # tasks, layers, two trained and a random network
+    plain = encoder[encoder["network"] != "smaller"]
+    assert len(plain) == 7 * 3 * 3  # tasks, layers, two trained and a random network
+    translated = encoder[encoder["task"] == "aligned target word"]
+    assert set(translated["family"]) == {"translation"} and len(translated) == 4 * 3
     decoder = set(rows[rows["side"] == "decoder"]["task"])
     assert {"upos", "upos of the next word", "upos of the aligned source word"} <= decoder
     assert rows["converged"].all()
     assert rows["accuracy"].between(rows["accuracy_low"], rows["accuracy_high"]).all()
-    words = rows[rows["task"] != "main_tense"]
+    sentences = {"main_tense", "bigram_shift", "sentence_length"}
+    words = rows[~rows["task"].isin(sentences)]
     assert (words["selectivity"] - (words["accuracy"] - words["control"])).abs().max() < 1e-12
     assert rows[rows["task"] == "main_tense"]["control"].isna().all()
 
@@ -104,8 +115,56 @@ def test_mixes_trees_and_likeness_are_shown_for_every_layer(result):
     assert same["cka"].tolist() == pytest.approx([1] * 5)
 
 
+def test_what_went_with_the_heads_is_the_difference_of_two_probes(result):
+    rows = result.tables["lost"].rows
+    apart = rows["smaller"] - rows["whole"] - rows["difference"]
+    assert apart.abs().max() < 1e-12
+    assert (rows["low"] <= rows["difference"]).all() and (rows["difference"] <= rows["high"]).all()
+    # What enters the first layer does not pass any head.
+    first = rows[(rows["layer"] == 0) & (rows["side"] == "encoder")]
+    assert (first["difference"] == 0).all() and len(first) == 7
+    assert (rows["difference"] != 0).any()
+
+
+def test_single_heads_are_probed_beside_the_layer_that_they_read(result):
+    heads, probes = result.tables["heads"].rows, result.tables["probes"].rows
+    assert set(heads["site"]) == {"encoder", "decoder", "cross"} and len(heads) == 4 + 2 + 2
+    own = probes[(probes["network"] == "trained") & (probes["model"] == 0)]
+    own = own[(own["side"] == "encoder") & (own["task"] == "upos")].set_index("layer")["accuracy"]
+    for row in heads[heads["site"] == "encoder"].to_dict("records"):
+        assert row["layer_accuracy"] == own[row["layer"]]
+        assert row["low"] <= row["accuracy"] <= row["high"] and 0 <= row["random"] <= 1
+
+
+def test_numbers_and_hidden_layers_stand_beside_linear_probes(result):
+    numbers, other = result.tables["numbers"].rows, result.tables["nonlinear"].rows
+    assert {"depth", "head distance"} == set(numbers["quantity"])
+    assert (numbers["r2"] <= 1).all() and numbers["random"].notna().all()
+    assert len(other) == 3 + 2 and other["linear_control"].notna().all()
+    linear = result.tables["probes"].rows
+    linear = linear[(linear["network"] == "trained") & (linear["model"] == 0)]
+    linear = linear[linear["task"] == "upos"]["accuracy"].tolist()
+    assert other["linear"].tolist() == linear
+
+
+def test_words_out_of_order_are_no_examples_of_other_tasks(result, text):
+    rows = result.tables["baselines"].rows.set_index(["side", "task"])
+    lengths = rows.loc[("encoder", "sentence_length")]
+    assert lengths["train_examples"] + lengths["test_examples"] < len(text.source)
+    shift = rows.loc[("encoder", "bigram_shift")]
+    assert shift["classes"] == 2 and 0 < shift["train_examples"] <= 60
+
+
+def test_tasks_can_be_asked_of_the_same_words(models, text, tmp_path):
+    changes = {"tasks": ("upos", "animacy"), "sides": ("encoder",), "same_words": "animacy"}
+    settings = SETTINGS.with_changes(**changes, **PLAIN)
+    rows = layers(models[0], text, settings, 0, folder=tmp_path).tables["baselines"].rows
+    counts = rows.set_index("task")["train_examples"]
+    assert counts["upos"] == counts["animacy"]
+
+
 def test_the_same_seed_gives_the_same_table(models, text, tmp_path, result):
-    settings = SETTINGS.with_changes(sides=("encoder",), tasks=("upos",))
+    settings = SETTINGS.with_changes(sides=("encoder",), tasks=("upos",), **PLAIN)
     one, two = (
         layers(models[0], text, settings, 3, folder=tmp_path / name).tables["probes"].rows
         for name in "ab"
@@ -115,14 +174,14 @@ def test_the_same_seed_gives_the_same_table(models, text, tmp_path, result):
 
 def test_a_treebank_is_split_and_probed_on_the_encoder_alone(models, text, tmp_path):
     whole = treebank_text(Treebank("made", tuple(text.source)), seed=0)
-    settings = SETTINGS.with_changes(tasks=("upos",))
+    settings = SETTINGS.with_changes(tasks=("upos",), **PLAIN)
     found = layers(models[0], whole, settings, 0, folder=tmp_path)
     assert set(found.tables["probes"].rows["side"]) == {"encoder"}
     assert "another language" not in found.remarks[0]
     with pytest.raises(DataError, match="three parts"):
         treebank_text(Treebank("made", tuple(text.source[:2])), seed=0)
     with pytest.raises(DataError, match="annotation that it needs"):
-        missing = SETTINGS.with_changes(tasks=("xpos",))
+        missing = SETTINGS.with_changes(tasks=("xpos",), **PLAIN)
         layers(models[0], whole, missing, 0, folder=tmp_path)
 
 
@@ -132,14 +191,14 @@ def test_a_treebank_of_another_language_is_said_to_be_one(models, text, tmp_path
         for it in text.source
     ]
     whole = treebank_text(Treebank("made", tuple(foreign)), seed=0)
-    settings = SETTINGS.with_changes(tasks=("upos",))
+    settings = SETTINGS.with_changes(tasks=("upos",), **PLAIN)
     found = layers(models[0], whole, settings, 0, folder=tmp_path)
     assert "another language" in found.remarks[0]
 
 
 def test_a_corpus_without_gold_and_an_unknown_task_are_refused():
     with pytest.raises(UsageError, match="--treebank"):
-        miniature_text(CorpusSettings(name="multi30k"), SETTINGS)
+        miniature_text(CorpusSettings(name="multi30k"), 80)
     with pytest.raises(UsageError, match="did you mean 'upos'"):
         LayersSettings(tasks=("upo",)).members()
 

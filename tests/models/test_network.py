@@ -131,7 +131,13 @@ def test_recorded_states_start_at_the_embedding_and_end_at_the_output(place: str
     network, batch = tiny_network(SHAPE.with_changes(norm_place=place)), tiny_batch()
     recorder = Recorder(states=True)
     out = network(batch, None, recorder)
-    assert [len(recorder.states_of[side]) for side in ("encoder", "decoder")] == [3, 3]
+    final = network.encoder_norm
+    count = 3 if isinstance(final, torch.nn.Identity) else 4
+    assert count == (4 if place == "pre" else 3)
+    assert [len(recorder.states_of[side]) for side in ("encoder", "decoder")] == [count, count]
+    if place == "pre":
+        raw, normed = recorder.states_of["encoder"][-2:]
+        assert torch.equal(final(raw), normed) and not torch.equal(raw, normed)
     embedded = network.embed_source(batch.source.ids)
     assert torch.equal(recorder.states_of["encoder"][0], embedded)
     assert torch.equal(recorder.states_of["decoder"][-1], out)

@@ -8,6 +8,8 @@ import pytest
 import torch
 
 from headcount.models.errors import DataError
+from headcount.models.gates import Attention, Head
+from headcount.models.network import Network
 from headcount.models.transformer import TransformerTranslator
 from headcount.probe.layers.features import Features
 from headcount.probe.layers.store import StateStore, StoreSettings, capture
@@ -44,6 +46,34 @@ def test_every_word_has_the_mean_of_its_pieces_on_every_layer(nano, pairs, words
         pieces = values[0, at].detach().numpy()  # every word of this vocabulary is one piece
         assert store.layer(layer)[first] == pytest.approx(pieces[:2].mean(0), abs=1e-6)
         assert store.layer(layer)[first + 1] == pytest.approx(pieces[2], abs=1e-6)
+
+
+def test_a_pre_norm_network_gives_its_last_layer_and_its_norm(nano, pairs, words, tmp_path):
+    settings = nano.network.settings.with_changes(norm_place="pre")
+    sizes = [len(it) for it in nano.vocabularies.values()]
+    network = Network(settings, settings.full_layout(), *sizes)
+    network.initialise(torch.Generator().manual_seed(0)).requires_grad_(False).eval()
+    made = TransformerTranslator(network, *nano.vocabularies.values())
+    store = capture(made, pairs.source, None, words, "encoder", tmp_path, EXACT)
+    assert store.units == ("0", "1", "norm") and store.layers == 2
+    normed = network.encoder_norm(torch.from_numpy(store.layer(1).copy()))
+    assert store.layer(2) == pytest.approx(normed.numpy(), abs=1e-5)  # a word is one piece here
+    assert store.layer(1) != pytest.approx(store.layer(2), abs=0.1)
+
+
+def test_the_outputs_of_single_heads(nano, pairs, words, tmp_path):
+    index = next(i for i, it in enumerate(words) if len(it) > 1)
+    texts = ([pairs.source[index]], [pairs.target[index]], [words[index]])
+    store = capture(nano, *texts, "decoder", tmp_path, EXACT, "heads")
+    batch = next(nano.batches(*texts[:2]))
+    context = nano.capture(batch, context=True).context
+    assert len(store.units) == sum(it.site != "encoder" for it in nano.layout.heads)
+    for unit, name in enumerate(store.units):
+        head = Head.parse(name)
+        output = context[Attention(head.site, head.layer)][0, 1, head.head]  # behind BOS
+        assert store.layer(unit)[0] == pytest.approx(output.detach().numpy(), abs=1e-6)
+    with pytest.raises(DataError, match="another what"):
+        capture(nano, *texts, "decoder", tmp_path, EXACT)
 
 
 @pytest.mark.parametrize(("pooling", "piece"), [("first", 0), ("last", 1)])

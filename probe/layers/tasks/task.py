@@ -11,11 +11,12 @@ verdict; `morphology`, `sentence` and `translation` stand beside them.
 Decoder. The state at target word i has read words 1 ... i and is on its way to predict i + 1. So
 there are three questions, which are kept apart because mixing them would leak: the label of
 the word just read (`current`), of the word to come (`next`), and of the aligned source word
-(`aligned`).
+(`aligned`). The encoder is asked what its words were translated by.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -162,6 +163,37 @@ def aligned_examples(member: ProbeTask, pairs: Sequence[AlignedPair], words: Wor
                     yield number, target, NONE, labels[sources[0]]
 
     return _examples(f"{member.name} of the aligned source word", "word", found(), words)
+
+
+TRANSLATIONS = 50
+"""Target word types that a probe has to tell apart; every further one costs a column."""
+
+
+def translation_examples(pairs: Sequence[AlignedPair], words: Words) -> Examples:
+    """Return the target words that source words were translated by, the most frequent of them.
+
+    Only source words with exactly one sure link count, and only the lower-cased target words
+    that are translations most often. What needs no context is told by the most frequent
+    translation of the word type.
+
+    Args:
+        pairs: the sentence pairs, their links sure.
+        words: of the source side.
+    """
+    found = []
+    for number, pair in enumerate(pairs):
+        links: dict[int, list[int]] = {}
+        for source, target in pair.sure:
+            links.setdefault(source, []).append(target)
+        for source, targets in sorted(links.items()):
+            if len(targets) == 1:
+                label = pair.target.words[targets[0]].form.lower()
+                found.append((number, source, NONE, label))
+    counts = Counter(label for *_, label in found)
+    # Of equally frequent words the first in the alphabet, so that any order gives the same.
+    most = sorted(counts, key=lambda label: (-counts[label], label))[:TRANSLATIONS]
+    chosen = (it for it in found if it[3] in most)
+    return _examples("aligned target word", "word", chosen, words)
 
 
 def _examples(

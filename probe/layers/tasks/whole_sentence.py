@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from ...annotations.sentence import ROOT, AnnotatedSentence
+from .altered import ALTERED
 from .task import Labelled, probe_task
 
 LENGTHS = (5, 8, 12, 18)
@@ -19,7 +20,8 @@ DEEPEST = 6
 @probe_task("sentence_length", "sentence", "sentence")
 def sentence_length(sentence: AnnotatedSentence) -> Iterator[Labelled]:
     """How many words the sentence has, in five classes."""
-    yield Labelled(0, str(bisect_right(LENGTHS, len(sentence))))
+    if not sentence.comment(ALTERED):
+        yield Labelled(0, str(bisect_right(LENGTHS, len(sentence))))
 
 
 @probe_task("tree_depth", "sentence", "sentence")
