@@ -24,6 +24,8 @@ from .points import reference_losses
 from .removal import Point
 from .result import Column
 
+PROOF_BEAM = 5
+"""Hypotheses of the search whose outputs are compared where a smaller model is made."""
 PROOF = (
     Column("order", "text", "order of removal: a metric, or random"),
     Column("draw", "whole", "which random draw; 0 for a metric"),

@@ -25,7 +25,7 @@ from ..models.settings import Settings
 from ..models.training.from_corpus import Recipe
 from ..models.translator import SearchSettings, Translator
 from .analysis import Progress, silent
-from .proof import compared
+from .proof import PROOF_BEAM, compared
 from .provenance import Stopwatch, provenance
 from .pruning.finish import Finish, from_scratch
 from .pruning.goal import Goal, Planned, way_of
@@ -48,7 +48,7 @@ class SmallerSettings(Settings):
         test_sentences: test sentences that judge; None for all.
         search: how to translate; greedy by default.
         resamples: bootstrap resamples of the sentences.
-        proof_sentences: on which closed gates are compared with the cut.
+        proof_sentences: on which closed gates are compared with the cut, by a beam.
     """
 
     goal: Goal
@@ -110,7 +110,8 @@ def smaller(
         models["from scratch"] = from_scratch(task, trial.model, str(trial.heads))
     test = _head(corpus.test, settings.test_sentences)
     some = search.data.head(settings.proof_sentences)
-    proof = compared(trial.chosen.translator, trial.removed, some, settings.search)
+    beam = settings.search.with_changes(beam=max(PROOF_BEAM, settings.search.beam))
+    proof = compared(trial.chosen.translator, trial.removed, some, beam)
     tables = smaller_tables(search, trial, why, models, test, seed, proof)
     origin = provenance(
         stopwatch,

@@ -38,6 +38,7 @@ from ..models.translator import SearchSettings, Translator
 from .analysis import Progress, silent
 from .columns import HEAD
 from .points import Measured, measure
+from .proof import PROOF, PROOF_BEAM
 from .provenance import Stopwatch, provenance
 from .prune_tables import AREA, CURVE, area_of, bleu_by_model
 from .pruning.arms import Arm, ArmPoint, run_arms
@@ -48,6 +49,7 @@ from .pruning.curves import (
     resampled,
     summary_table,
 )
+from .pruning.descent import PROOF_SENTENCES
 from .pruning.finish import Finish
 from .pruning.goal import Goal, fewest, way_of
 from .pruning.vanishing import vanishing_tables
@@ -285,6 +287,17 @@ def _tables(
         "area": Table.of("How much of the quality each curve keeps.", WAYS_AREA, areas, n=n),
         "knee": Table.of("Where each curve bends.", KNEE, knees, n=n),
         "kept": Table.of("Which heads each smaller model has.", KEPT, kept),
+        "proof": Table.of(
+            "Closed gates against heads cut out of the weights.",
+            (*PROOF, _WHERE),
+            [
+                {"order": it.name, "draw": it.draw, "heads_left": len(it.kept), "where": it.where}
+                | dict(it.proof)
+                for it in points
+                if it.proof
+            ],
+            n=f"{PROOF_SENTENCES} validation sentences a model, beam {PROOF_BEAM}",
+        ),
         **vanishing_tables(every, translator.layout, roles),
     }
 

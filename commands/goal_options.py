@@ -88,6 +88,8 @@ def make_smaller(pipeline: Pipeline, given: dict[str, Any], seed: int, as_json: 
             plan=plan,
         )
         result.save(folder / "results" / "smaller")
+        if "save" not in given:  # it lies in the run, so the page of the run shows it
+            result.save(pipeline.run.result(f"smaller-{folder.name}"))
         made.save(folder / "plan.json")
         model.save(folder)
     _show(result, folder, as_json)

@@ -24,6 +24,11 @@ _NAMES = {
     "attention_norm": "Attention norm",
     "entropy": "Attention entropy",
     "leave_one_out": "Leave-one-out",
+    "l0": "L0 gates",
+    "subset": "Subset gates",
+    "greedy": "Greedy elimination",
+    "early": "Early pruning",
+    "untrained": "Before any training",
 }
 
 
@@ -102,3 +107,24 @@ def duration(seconds: Any) -> str:
     minutes, rest = divmod(round(total), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def size(octets: Any) -> str:
+    """Write a count of bytes in decimal units: `640 bytes`, `7.6 MB`."""
+    if missing(octets):
+        return ABSENT
+    number = float(octets)
+    for unit in ("kB", "MB", "GB"):
+        if (number := number / 1000) < 1000:
+            return f"{significant(number)} {unit}" if octets >= 1000 else f"{whole(octets)} bytes"
+    return f"{whole(number)} GB"
+
+
+def multiple(ratio: Any) -> str:
+    """Write how many times as fast or as large: `1.50×`."""
+    return ABSENT if missing(ratio) else f"{fixed(ratio)}×"
+
+
+def visible(piece: str) -> str:
+    """Write a piece of a vocabulary so that it reads as text."""
+    return piece.replace("▁", " ").strip() or piece

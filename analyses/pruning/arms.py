@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from ...models.gates import Head
 from ...models.translator import SearchSettings
 from ..points import Measured, measure
 from ..provenance import fingerprint, usable_cores
-from .descent import Descent, Step
+from .descent import Descent, Step, proved
 from .finish import Finish, from_scratch
 from .way import Chosen, Task, Way
 
@@ -77,6 +77,7 @@ class ArmPoint:
         undecided: share of the heads that were undecided when a choice by training ended.
         updates: of all trainings that the model has had since the whole one.
         choosing, training, measuring: processor time of this point, in seconds.
+        proof: how far the cut was from closed gates; empty for the control.
     """
 
     name: str
@@ -90,6 +91,7 @@ class ArmPoint:
     choosing: float = 0.0
     training: float = 0.0
     measuring: float = 0.0
+    proof: Mapping[str, Any] = field(default_factory=dict)
 
 
 def run_arms(
@@ -212,13 +214,15 @@ def _apart(arm: Arm, counts: Sequence[int], lacking: Sequence[int]) -> Iterator[
         clock = time.process_time()
         if order is None or not arm.way.one_order:
             order = arm.way.choice(arm.task, heads)
-        cut = order.translator.without(order.removed(heads))
+        removed = order.removed(heads)
+        cut = order.translator.without(removed)
         chose = time.process_time()
         model = arm.finish.finished(arm.task, cut, str(heads), trained=order.trained)
         share = arm.finish.updates(order.trained) + order.share
         undecided = order.history[-1]["undecided"] if order.history else None
         times = (chose - clock, time.process_time() - chose)
-        yield Step(heads, model, round(own * share), *times, undecided)
+        proof = proved(arm.task, order.translator, removed)
+        yield Step(heads, model, round(own * share), *times, proof, undecided)
 
 
 def _measure(
@@ -244,6 +248,7 @@ def _measure(
         choosing=step.choosing + (arm.ordering if first else 0.0),
         training=step.training,
         measuring=time.process_time() - clock,
+        proof=step.proof,
     )
     _write(paths[0], point)
     if arm.control:

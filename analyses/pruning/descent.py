@@ -25,17 +25,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ...models.errors import CheckpointError
 from ...models.files import write_json
 from ...models.gates import Head
 from ...models.transformer import TransformerTranslator
-from ...models.translator import Translator
+from ...models.translator import SearchSettings, Translator
+from ..proof import PROOF_BEAM, compared
 from .finish import Finish
 from .trained import TrainedWay
 from .way import Chosen, Task, Way
 
 MEMORY = "memory.json"
+PROOF_SENTENCES = 8
 LARGEST_PART = 0.5
 """A choice by training takes no more than this of the updates of a step."""
 APART = 1000
@@ -52,6 +55,7 @@ class Step:
         updates: of all trainings since the whole model.
         choosing: processor time of the choice, in seconds.
         training: processor time of the fine-tuning, in seconds.
+        proof: how far the cut was from closed gates, before training on; see `proof.compared`.
         undecided: share of the heads that were undecided when a choice by training ended.
     """
 
@@ -60,7 +64,14 @@ class Step:
     updates: int
     choosing: float
     training: float
+    proof: Mapping[str, Any]
     undecided: float | None = None
+
+
+def proved(task: Task, translator: Translator, removed: Sequence[Head]) -> dict[str, Any]:
+    """Compare cut heads with closed gates on a few validation sentences, by a beam."""
+    few = task.corpus.valid.head(PROOF_SENTENCES)
+    return compared(translator, removed, few, SearchSettings(beam=PROOF_BEAM))
 
 
 class Descent:
@@ -127,7 +138,8 @@ class Descent:
             memory=memory,
         )
         chosen = self._chosen(own, heads)
-        cut = chosen.translator.without(chosen.removed(heads))
+        removed = chosen.removed(heads)
+        cut = chosen.translator.without(removed)
         chose = time.process_time()
         later = replace(own, translator=task.translator, seed=own.seed + APART // 2)
         model = self.finish.finished(later, cut, str(heads))
@@ -136,7 +148,8 @@ class Descent:
         shutil.rmtree(own.folder, ignore_errors=True)
         undecided = chosen.history[-1]["undecided"] if chosen.history else None
         times = (chose - clock, trained - chose)
-        return Step(heads, model, self._updates(at), *times, undecided), chosen.memory
+        proof = proved(task, chosen.translator, removed)
+        return Step(heads, model, self._updates(at), *times, proof, undecided), chosen.memory
 
     def _chosen(self, task: Task, heads: int) -> Chosen:
         """Choose in the model that is left, or follow the order of the whole one."""
