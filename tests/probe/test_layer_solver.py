@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from headcount.models.errors import DataError
 from headcount.probe.layers.features import Features, Standard
-from headcount.probe.layers.logistic import Labels, fit_chosen, fit_reference, predict
+from headcount.probe.layers.logistic import Labels, bits_of, fit_chosen, fit_reference, predict
 from headcount.probe.layers.stacked import Problem, solve
 
 REAL = ("digits", "iris", "wine", "breast_cancer", "diabetes")
@@ -114,6 +114,27 @@ def test_validation_chooses_the_penalty():
     chosen = fit_chosen(train, valid, [task], (1e-3, 30.0, 1e6))[0]
     assert chosen.penalty == 30.0 and not chosen.at_edge
     assert min(chosen.validation.values()) == chosen.validation[30.0]
+
+
+def test_the_search_ends_where_validation_gets_worse():
+    generator = np.random.default_rng(4)
+    states = generator.normal(size=(200, 30)).astype(np.float32)
+    easy = (states[:, 0] > 0).astype(np.int64)
+    hard = (states[:, 1] + 3 * generator.normal(size=200) > 0).astype(np.int64)
+    features = Features.of(states)
+    train, valid = features.select(np.arange(100)), features.select(np.arange(100, 200))
+    tasks = [Labels(it[:100], it[100:], 2) for it in (easy, hard)]
+    offered = (1e-3, 1e-1, 10.0, 1e3, 1e5)
+    one, other = fit_chosen(train, valid, tasks, offered)
+    assert {next(iter(it.validation)) for it in (one, other)} == {1e5}  # the strongest first
+    assert other.penalty > one.penalty and len(other.validation) < len(offered)
+    # What the whole search would have chosen, and the same probe.
+    for task, chosen in zip(tasks, (one, other), strict=True):
+        fits = solve(train, [Problem(task.train, 2, it) for it in offered])
+        losses = [bits_of(it) for it in predict(valid, fits, [task.valid] * len(offered))]
+        assert offered[int(np.argmin(losses))] == chosen.penalty
+        fresh = fits[offered.index(chosen.penalty)]
+        assert chosen.solution.weights.numpy() == pytest.approx(fresh.weights.numpy(), abs=2e-3)
 
 
 def test_a_fit_goes_on_from_where_another_ended():

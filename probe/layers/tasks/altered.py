@@ -28,8 +28,6 @@ ALTERED = "altered"
 """The comment of a made sentence: the id of its original."""
 SHIFT = "bigram_shift"
 INVERSION = "coordination_inversion"
-CAPITALS = ("PROPN", "PRON")
-"""Words whose capital says nothing of where they stand: names, and English `I`."""
 
 
 @probe_task("bigram_shift", "sentence", "sentence")
@@ -141,7 +139,8 @@ def inverted(
     cuts = (one[-1].end, two[0].start, two[-1].end)
     before, between = text[one[0].start : cuts[0]], text[cuts[0] : cuts[1]]
     after, rest = text[cuts[1] : cuts[2]], text[cuts[2] :]
-    before = before if one[0].upos in CAPITALS else before[:1].lower() + before[1:]
+    if not (one[0].upos == "PROPN" or one[0].form == "I"):  # these have a capital anywhere
+        before = before[:1].lower() + before[1:]
     changed = after[:1].upper() + after[1:] + between + before + rest
     lead = len(after) + len(between)
     shifts = [(two, -cuts[1]), (words[middle:begin], len(after) - cuts[0])]

@@ -1,0 +1,271 @@
+"""What each layer knows of syntax and semantics, beside everything that explains it away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from markupsafe import Markup
+
+from ..drawing.charts import Axis, Chart, Line, Point, Rule, draw, swatch
+from ..findings import Findings
+from ..rendering import Caption, Sheet, caption_of, render
+from ..wording import ABSENT, fixed, interval, missing, signed, significant
+from . import section
+
+Row = dict[str, Any]
+STYLES = {"syntax": 0, "semantics": 1}
+"""Colour and dash of a family; the marker tells the task."""
+SHAPES = ("circle", "square", "triangle", "diamond", "cross", "plus")
+SIDES = {"encoder": "Encoder", "decoder": "Decoder"}
+ANSWERS = {
+    "syntax lower": "syntax lies lower than semantics",
+    "semantics lower": "semantics lies lower than syntax",
+    "equivalent": "syntax and semantics lie within half a layer of each other",
+    "undecided": "whether syntax lies lower than semantics is undecided",
+}
+
+
+@section("layers", title="What layers know", place=37, needs=("layers",))
+def layers(findings: Findings) -> Markup | None:
+    """Probe curves of every task with all baselines, and the verdict on their order."""
+    if findings.table("layers", "probes") is None:
+        return None
+    sides = list(dict.fromkeys(row["side"] for row in findings.records("layers", "probes")))
+    return render(
+        "layers.html",
+        {
+            "verdicts": [_verdict(row) for row in findings.records("layers", "verdict")],
+            "sides": [
+                {
+                    "name": side,
+                    "title": SIDES[side],
+                    "gains": _gains(findings, side),
+                    "centres": _centres(findings, side),
+                    "accuracies": _accuracies(findings, side),
+                    "curves": _curves(findings, side),
+                }
+                for side in sides
+            ],
+            "curves_caption": _curves_caption(findings),
+            "lost": _lost(findings),
+            "remarks": findings.results["layers"].remarks,
+        },
+    )
+
+
+def _of(findings: Findings, table: str, side: str) -> list[Row]:
+    return [row for row in findings.records("layers", table) if row["side"] == side]
+
+
+def _name(task: str) -> str:
+    return "part of speech" if task == "upos" else task.replace("_", " ")
+
+
+def _percent(share: Any, digits: int = 1) -> str:
+    return ABSENT if missing(share) else fixed(100 * share, digits)
+
+
+def _verdict(row: Row) -> str:
+    """Say the answer in one sentence, with what it was found under."""
+    models = f"{row['models']} model{'s' if row['models'] > 1 else ''}"
+    said = f"{SIDES[row['side']]}: {ANSWERS[row['answer']]} ({models}): {row['reason']}."
+    if missing(row["difference"]):
+        return said
+    bounds = interval(row["low"], row["high"])
+    return (
+        f"{said} The centres of semantic tasks lie {signed(row['difference'])} layers {bounds} "
+        f"from those of syntactic ones, p = {significant(row['p'], 2)} over all namings of the "
+        f"families (at best {significant(row['smallest_p'], 2)}); a difference of "
+        f"{fixed(row['detectable'])} layers could have been shown."
+    )
+
+
+def _gains(findings: Findings, side: str) -> dict[str, Any] | None:
+    """Draw what each layer adds, task by task, the families apart by colour and dash."""
+    rows = _of(findings, "gains", side)
+    if not rows:
+        return None
+    by_task: dict[str, list[Row]] = {}
+    for row in rows:
+        by_task.setdefault(row["task"], []).append(row)
+    counts = dict.fromkeys(STYLES, 0)
+    lines = []
+    for task, own in by_task.items():
+        family = own[0]["family"]
+        shape = SHAPES[counts[family] % len(SHAPES)]
+        counts[family] += 1
+        points = [_point(row, "gain", f"{_name(task)} ({family})") for row in own]
+        lines.append(Line(_name(task), points, STYLES[family], shape))
+    chart = Chart(
+        title=f"{SIDES[side]}: what each layer adds to layer 0; the tables below have the numbers",
+        x=Axis("layer"),
+        y=Axis("added, % of the most", include=(0, 100)),
+        lines=lines,
+    )
+    families = {task: own[0]["family"] for task, own in by_task.items()}
+    text = (
+        "Accuracy above layer 0, less the same in the network with random weights, as a share of "
+        "the most that any layer adds. Syntax is drawn solid, semantics dashed; the marker tells "
+        "the task. A curve that rises early belongs to what low layers know."
+    )
+    return {
+        "legend": [
+            (swatch(it.style, it.marker), f"{it.label} ({families[task]})")
+            for task, it in zip(by_task, lines, strict=True)
+        ],
+        "chart": draw(chart),
+        "caption": caption_of(
+            findings, "layers", ("gains", "verdict"), text, unit="percent of the largest gain"
+        ),
+    }
+
+
+def _point(row: Row, value: str, name: str, scale: float = 100) -> Point:
+    low, high = (float("nan") if missing(row[it]) else scale * row[it] for it in ("low", "high"))
+    title = f"{name}, layer {row['layer']}: {fixed(scale * row[value], 1)}"
+    return Point(row["layer"], scale * row[value], low, high, title)
+
+
+def _centres(findings: Findings, side: str) -> tuple[Sheet, Caption] | None:
+    """Return the centre of every task, with its interval."""
+    rows = _of(findings, "centres", side)
+    if not rows:
+        return None
+    printed = [
+        [
+            _name(row["task"]),
+            row["family"],
+            f"{fixed(row['centre'])} {interval(row['low'], row['high'])}"
+            if not missing(row["centre"])
+            else "none: layers add nothing beyond random weights",
+        ]
+        for row in sorted(rows, key=lambda row: (row["family"] != "syntax", row["task"]))
+    ]
+    columns = ["Task", "Family", "Centre of what layers add"]
+    sheet = Sheet(f"{SIDES[side]}: centres", columns, printed, 1, frozenset({0, 1}))
+    text = "The mean layer, weighed by what each adds. The verdict compares the families’ means."
+    return sheet, caption_of(findings, "layers", ("centres",), text, unit="layers")
+
+
+def _accuracies(findings: Findings, side: str) -> tuple[Sheet, Caption]:
+    """Return accuracy by task and layer, with everything that needs no layer or no learning."""
+    probes = [row for row in _of(findings, "probes", side) if row["model"] == 0]
+    units = list(dict.fromkeys(row["unit"] for row in probes))
+    printed = []
+    for base in _of(findings, "baselines", side):
+        own = [row for row in probes if row["task"] == base["task"]]
+        trained = {row["unit"]: row for row in own if row["network"] == "trained"}
+        random = [row["accuracy"] for row in own if row["network"] == "random"]
+        best = max(trained.values(), key=lambda row: row["accuracy"])
+        printed.append(
+            [
+                _name(base["task"]),
+                base["family"],
+                *[_percent(trained[unit]["accuracy"]) for unit in units],
+                interval(100 * best["accuracy_low"], 100 * best["accuracy_high"], 1),
+                _percent(max(random, default=None)),
+                _percent(best["control"]),
+                _percent(base["by_type"]),
+                _percent(base["majority"]),
+            ]
+        )
+    columns = ["Task", "Family", *[f"Layer {it}" if it.isdecimal() else it for it in units]]
+    columns += ["Interval of the best", "Random weights, best", "Control", "Word type", "Majority"]
+    sheet = Sheet(f"{SIDES[side]}: right answers, %", columns, printed, 1, frozenset({0, 1}))
+    text = (
+        "Linear probes. Control: random labels of word types, in the best layer; what is reached "
+        "there was learnt by heart. Word type and majority look at no state. One model; layer "
+        "“norm” is what leaves the final norm."
+    )
+    tables = ("probes", "baselines")
+    return sheet, caption_of(findings, "layers", tables, text, unit="percent of test examples")
+
+
+def _curves(findings: Findings, side: str) -> list[tuple[str, Markup]]:
+    """Draw a small chart for each task that takes part in the verdict."""
+    probes = [
+        row
+        for row in _of(findings, "probes", side)
+        if row["model"] == 0 and row["unit"].isdecimal()
+    ]
+    drawn = []
+    for base in _of(findings, "baselines", side):
+        family = base["family"]
+        if family not in STYLES:
+            continue
+        own = [row for row in probes if row["task"] == base["task"]]
+        trained = [row for row in own if row["network"] == "trained"]
+        random = [row for row in own if row["network"] == "random"]
+        name = _name(base["task"])
+        lines = [
+            Line(name, [_accuracy(row, name) for row in trained], STYLES[family], "circle"),
+            Line(
+                "random weights",
+                [_accuracy(row, "random weights", bars=False) for row in random],
+                "random",
+                "none",
+            ),
+        ]
+        controls = [
+            Point(row["layer"], 100 * row["control"])
+            for row in trained
+            if not missing(row["control"])
+        ]
+        if controls:
+            lines.append(Line("control task", controls, 2, "triangle"))
+        marks = [Rule(100 * base["majority"], "majority")]
+        if not missing(base["by_type"]):
+            marks.append(Rule(100 * base["by_type"], "word type"))
+        chart = Chart(
+            title=f"{SIDES[side]}, {name}: accuracy by layer with its baselines",
+            x=Axis("layer"),
+            y=Axis("right answers, %"),
+            lines=lines,
+            marks=marks,
+        )
+        drawn.append((f"{name} ({family})", draw(chart, (360, 240), 240)))
+    return drawn
+
+
+def _accuracy(row: Row, name: str, *, bars: bool = True) -> Point:
+    bounds = (100 * row["accuracy_low"], 100 * row["accuracy_high"])
+    low, high = bounds if bars else (float("nan"), float("nan"))
+    title = f"{name}, layer {row['layer']}: {fixed(100 * row['accuracy'], 1)} %"
+    return Point(row["layer"], 100 * row["accuracy"], low, high, title)
+
+
+def _curves_caption(findings: Findings) -> Caption:
+    text = (
+        "Accuracy by layer with its interval; in grey the network with random weights, with "
+        "triangles the control task, across what needs no state. A probe shows what can be read, "
+        "not what is used."
+    )
+    return caption_of(findings, "layers", ("probes",), text, unit="percent of test examples")
+
+
+def _lost(findings: Findings) -> tuple[Sheet, Caption] | None:
+    """Return where a smaller model knows less, the largest losses first."""
+    rows = findings.records("layers", "lost")
+    changed = [row for row in rows if row["high"] < 0 or row["low"] > 0]
+    if not rows:
+        return None
+    changed.sort(key=lambda row: row["difference"])
+    printed = [
+        [
+            SIDES[row["side"]],
+            _name(row["task"]),
+            row["unit"],
+            _percent(row["whole"]),
+            _percent(row["smaller"]),
+            f"{signed(100 * row['difference'], 1)} "
+            f"{interval(100 * row['low'], 100 * row['high'], 1)}",
+        ]
+        for row in changed[:20]
+    ]
+    columns = ["Side", "Task", "Layer", "Whole, %", "Smaller, %", "Difference, points"]
+    sheet = Sheet("What went with the heads", columns, printed, 1, frozenset({0, 1, 2}))
+    text = (
+        f"{len(changed)} of {len(rows)} tasks and layers differ; those where the interval leaves "
+        "out 0 are shown, at most twenty. Probes are fitted anew on each model."
+    )
+    return sheet, caption_of(findings, "layers", ("lost",), text, unit="percent of test examples")

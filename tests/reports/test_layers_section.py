@@ -1,0 +1,127 @@
+"""The section on what layers know, from a Result of two tasks made by hand."""
+
+import pytest
+from made_results import HOSTILE, NUMBER, TEXT, WHOLE, columns, provenance, write_run
+from reading import read, sheet
+
+from headcount.analyses.result import Result, Table
+from headcount.reports.page import build_page
+
+CURVES = {"upos": (60, 80, 90), "role": (50, 52, 70)}
+FAMILY = {"upos": "syntax", "role": "semantics"}
+
+
+def table(records, **kinds) -> Table:
+    return Table.of("made", columns(**kinds), records, n="40 test sentences", interval="95 %")
+
+
+def made_layers(names=("upos", "role"), answer="undecided") -> Result:
+    probes, gains, centres, baselines = [], [], [], []
+    for task, name in zip(CURVES, names, strict=True):
+        same = {"side": "encoder", "task": name, "family": FAMILY[task]}
+        for network, less in (("trained", 0), ("random", 20)):
+            for layer, value in enumerate((*CURVES[task], 91)):
+                accuracy = (value - less) / 100
+                probes.append(
+                    {**same, "network": network, "model": 0, "layer": layer,
+                     "unit": "norm" if layer == 3 else str(layer), "accuracy": accuracy,
+                     "accuracy_low": accuracy - 0.02, "accuracy_high": accuracy + 0.02,
+                     "control": 0.4 if task == "upos" else None}
+                )  # fmt: skip
+        gains += [
+            {**same, "layer": layer, "gain": layer / 2, "low": layer / 2 - 0.1, "high": layer / 2}
+            for layer in range(3)
+        ]
+        centre = (1.25, 1.1, 1.4) if task == "upos" else (None, None, None)
+        centres.append({**same, **dict(zip(("centre", "low", "high"), centre, strict=True))})
+        baselines.append(
+            {**same, "majority": 0.3, "by_type": 0.55 if task == "upos" else None}
+        )  # fmt: skip
+    verdict = {
+        "side": "encoder", "answer": answer, "reason": "one model; train more seeds",
+        "difference": 0.5, "low": -0.25, "high": 1.0, "p": 0.4, "smallest_p": 0.1,
+        "detectable": 0.9, "models": 1,
+    }  # fmt: skip
+    lost = [
+        {"side": "encoder", "task": names[0], "unit": "2", "whole": 0.9, "smaller": 0.8,
+         "difference": -0.1, "low": -0.15, "high": -0.05},
+        {"side": "encoder", "task": names[1], "unit": "2", "whole": 0.7, "smaller": 0.69,
+         "difference": -0.01, "low": -0.05, "high": 0.03},
+    ]  # fmt: skip
+    side = {"side": TEXT, "task": TEXT, "family": TEXT}
+    bounds = {"low": NUMBER, "high": NUMBER}
+    tables = {
+        "probes": table(
+            probes, **side, network=TEXT, model=WHOLE, layer=WHOLE, unit=TEXT, accuracy=NUMBER,
+            accuracy_low=NUMBER, accuracy_high=NUMBER, control=NUMBER,
+        ),
+        "baselines": table(baselines, **side, majority=NUMBER, by_type=NUMBER),
+        "verdict": table(
+            [verdict], side=TEXT, answer=TEXT, reason=TEXT, difference=NUMBER, **bounds, p=NUMBER,
+            smallest_p=NUMBER, detectable=NUMBER, models=WHOLE,
+        ),
+        "centres": table(centres, **side, centre=NUMBER, **bounds),
+        "gains": table(gains, **side, layer=WHOLE, gain=NUMBER, **bounds),
+        "lost": table(
+            lost, side=TEXT, task=TEXT, unit=TEXT, whole=NUMBER, smaller=NUMBER,
+            difference=NUMBER, **bounds,
+        ),
+    }  # fmt: skip
+    return Result("layers", tables, {}, provenance(), ("Two words have no piece.",))
+
+
+def section_of(folder, result: Result):
+    page = build_page(write_run(folder, result)).read_text(encoding="utf-8")
+    return read(page).one("section", id="layers")
+
+
+@pytest.fixture(scope="module")
+def section(tmp_path_factory):
+    return section_of(tmp_path_factory.mktemp("runs") / "layers", made_layers())
+
+
+def test_the_verdict_is_one_sentence_with_its_conditions(section):
+    text = " ".join(section.one("p", class_="lead").text.split())
+    assert text.startswith("Encoder: whether syntax lies lower than semantics is undecided (1 mod")
+    assert "lie +0.50 layers [−0.25, 1.00] from those" in text
+    assert "p = 0.40 over all namings" in text and "a difference of 0.90 layers could" in text
+    assert "Two words have no piece." in section.text
+
+
+def test_every_layer_stands_beside_its_baselines(section):
+    columns, rows = sheet(section, "Encoder: right answers, %")
+    assert columns[2:6] == ["Layer 0", "Layer 1", "Layer 2", "norm"]
+    assert rows[0][2:] == [
+        "60.0", "80.0", "90.0", "91.0", "[89.0, 93.0]", "71.0", "40.0", "55.0", "30.0",
+    ]  # fmt: skip
+    assert rows[1][-4:] == ["71.0", "–", "–", "30.0"]
+    _, centres = sheet(section, "Encoder: centres")
+    assert centres[0][2] == "1.25 [1.10, 1.40]" and centres[1][2].startswith("none")
+
+
+def test_families_differ_by_colour_and_dash_and_tasks_by_marker(section):
+    figure = section.one("figure", id="figure-layers-gains-encoder")
+    wide = figure.all("svg", class_="chart wide")[0]
+    drawn = [it.attributes.get("class", "") for it in wide.all("g")]
+    drawn = [name for name in drawn if name.startswith("line ")]
+    assert drawn == ["line line-0", "line line-1"]
+    small = section.one("figure", id="figure-layers-curves-encoder")
+    titles = [it.text for it in small.all("h4")]
+    assert titles == ["part of speech (syntax)", "role (semantics)"]
+    wide = small.all("svg", class_="chart wide")[0]
+    assert {"line line-0", "line line-random", "line line-2"} <= {
+        it.attributes.get("class") for it in wide.all("g")
+    }
+    assert "majority" in wide.text and "word type" in wide.text
+
+
+def test_only_what_surely_changed_is_said_to_have_gone_with_the_heads(section):
+    _, rows = sheet(section, "What went with the heads")
+    assert rows == [["Encoder", "part of speech", "2", "90.0", "80.0", "−10.0 [−15.0, −5.0]"]]
+    assert "1 of 2 tasks and layers differ" in section.text
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_tasks_stay_text(tmp_path, text):
+    section = section_of(tmp_path, made_layers(names=(text, "role")))
+    assert not section.all("script") and not section.all("img")
