@@ -47,6 +47,7 @@ class Sheet:
         rows: printed cells; the first `headings` of a row name it.
         words: indices of columns that hold words and are set flush left.
         greyed: indices of rows whose numbers must not be shown.
+        ids: of the rows, for links that lead to them; none if empty.
     """
 
     caption: str
@@ -55,6 +56,7 @@ class Sheet:
     headings: int = 1
     words: frozenset[int] = frozenset({0})
     greyed: frozenset[int] = frozenset()
+    ids: Sequence[str] = ()
 
 
 def caption_of(

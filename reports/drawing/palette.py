@@ -62,6 +62,18 @@ HEAT = (
     "#fde725",
 )
 
+ROLES = {
+    "position": "#0b5fa5",
+    "syntax": "#0b7a5b",
+    "semantics": "#8f3a86",
+    "tokens": "#b3470b",
+    "alignment": "#5a3fc0",
+    "block": "#7a6a00",
+    "rest": "#5d646e",
+    "other": "#20131b",
+}
+"""One colour a family of roles; a letter always says the same."""
+
 
 def style_of(style: int | str) -> LineStyle:
     """Return the n-th style, or that of `random`; after six they come round again."""
@@ -107,5 +119,9 @@ def style_sheet() -> str:
     rules += [
         f".heat-{step}{{background:{colour};fill:{colour};color:{ink_on(colour)}}}"
         for step, colour in enumerate(HEAT)
+    ]
+    rules += [
+        f".role-{name}{{background:{colour};fill:{colour};color:{ink_on(colour)}}}"
+        for name, colour in ROLES.items()
     ]
     return "\n".join(rules)

@@ -27,7 +27,7 @@
     reading.className = "reading hint";
     reading.textContent = hint;
     reading.setAttribute("aria-live", "polite");
-    one("figcaption", figure).before(reading);
+    drawings.at(-1).after(reading);
     for (const drawing of drawings) {
       const points = all(".line > g", drawing);
       let at = -1;
@@ -67,91 +67,260 @@
     words.after(button);
   }
 
-  const controls = one(".controls");
-  if (!controls) return;
-  controls.hidden = false;
-
-  // Which metric colours the map.
-  const panels = all(".map-panel");
-  const showMetric = () => {
-    const chosen = one("#metric input:checked");
-    for (const panel of panels) panel.hidden = chosen && panel.dataset.metric !== chosen.value;
+  const make = (tag, props = {}, ...children) => {
+    const made = Object.assign(document.createElement(tag), props);
+    made.append(...children);
+    return made;
   };
-  for (const input of all("#metric input")) input.addEventListener("change", showMetric);
-  showMetric();
+  const shape = (tag, attributes, ...children) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.append(...children);
+    return made;
+  };
+  const read = (id) => JSON.parse(one(id)?.textContent ?? "null");
+  const removal = read("#removal");
+  const cards = read("#cards");
+  const examples = read("#attention");
+  const cellsOf = (place, within) => one(`td[data-head="${place}"]`, within);
+  for (const controls of all(".controls")) controls.hidden = false;
 
-  const data = one("#removal");
-  if (!data) return;
-  const orders = JSON.parse(data.textContent).orders;
-  const slider = one("#left");
-  const readout = one("#readout");
-  const samples = one(".samples");
-  const cells = all("td[data-head]");
-  const charts = all("svg[data-x]");
-  let order = orders[Number(one("#order input:checked").value)];
+  // Which map is shown.
+  const metric = one("#metric");
+  const showMap = () => {
+    for (const panel of all(".map-panel")) panel.hidden = panel.dataset.metric !== metric.value;
+  };
+  metric?.addEventListener("change", showMap);
+  if (metric) showMap();
 
-  const bold = (words) => {
-    const strong = document.createElement("b");
-    strong.textContent = words;
-    return strong;
+  // The slider over head counts.
+  let order;
+  let showCard = () => {};
+  if (removal) {
+    const chooser = one("#order");
+    const slider = one("#left");
+    const drawn = all("[data-head]");
+    const steps = one('[data-metric="step"]');
+    const total = cards ? cards.heads.length : removal.orders[0].gone.length;
+
+    const mark = ([kind, words]) => (kind ? make(kind > 1 ? "del" : "ins", {}, words) : words);
+    const showSamples = (stop) => {
+      for (const [at, said] of all("[data-says]").entries()) {
+        const pieces = stop.says ? removal.says[stop.says[at]] : [[0, "not kept at this point"]];
+        said.replaceChildren(...pieces.map(mark));
+      }
+      for (const left of all("dt[data-left]")) left.textContent = `${stop.left} heads`;
+    };
+
+    const moveCursors = (left) => {
+      for (const chart of all("svg[data-x]")) {
+        const [low, high, from, to] = chart.dataset.x.split(" ").map(Number);
+        const x = from + ((left - low) / (high - low)) * (to - from);
+        const cursor = one(".cursor", chart);
+        for (const end of ["x1", "x2"]) cursor.setAttribute(end, x);
+        cursor.classList.toggle("shown", left < high);
+      }
+    };
+
+    const showStop = () => {
+      const stop = order.stops[Number(slider.value)];
+      const gone = new Set(order.gone.slice(0, total - stop.left));
+      for (const cell of drawn) {
+        const out = gone.has(Number(cell.dataset.head));
+        cell.classList.toggle("gone", out);
+        if (cell.tagName === "TD") cell.setAttribute("aria-description", out ? "removed" : "");
+      }
+      one("#readout").textContent = `${stop.left} of ${total}`;
+      one("#facts").replaceChildren(...stop.facts.map((fact, at) =>
+        make("div", {}, make("dt", {}, removal.labels[at]), make("dd", {}, fact))));
+      for (const [at, site] of all(".minimap text").entries()) site.textContent = stop.sites[at];
+      const note = one("#map-note");
+      if (note) note.textContent = `${gone.size ? `Struck out: the ${gone.size} heads that ` +
+        "the slider above removed. " : ""}Choose a head to open its card.`;
+      slider.setAttribute("aria-valuetext", `${stop.left} heads left, BLEU ${stop.facts[0]}`);
+      showSamples(stop);
+      moveCursors(stop.left);
+    };
+
+    const showOrder = () => {
+      const left = order?.stops[Number(slider.value)]?.left;
+      order = removal.orders[Number(chooser.value)];
+      slider.max = order.stops.length - 1;
+      const same = order.stops.findIndex((stop) => stop.left === left);
+      slider.value = same < 0 ? slider.max : same;
+      if (steps) {
+        for (const [at, place] of order.gone.entries()) {
+          const cell = cellsOf(place, steps);
+          const shade = Math.round((at / Math.max(1, total - 1)) * 15);
+          cell.className = `heat-${shade}`;
+          cell.title = `${cards.heads[place]}: removed as number ${at + 1} of ${total}`;
+          (one("a", cell) ?? cell).firstChild.textContent = at + 1;
+        }
+        const name = chooser.selectedOptions[0].textContent.toLowerCase();
+        one(".note", steps).textContent = `1 goes first. The order is ${name}.`;
+      }
+      showStop();
+      showCard();
+    };
+    slider.addEventListener("input", showStop);
+    chooser.addEventListener("change", showOrder);
+    showOrder();
+  }
+
+  // The card of a head: opened by a link, closed by Escape, found again by its address.
+  const card = one("#card");
+  if (!card) return;
+  const address = (name) => `head-${name.replaceAll(".", "-")}`;
+  const linkTo = (name, ...words) => make("a", { href: `#${address(name)}` }, ...words);
+  let shown = -1;
+
+  const sheet = (title, columns, rows, empty) => {
+    const cell = (tag, words, scope) =>
+      make(tag, scope ? { scope } : {}, cards.heads.includes(words) ? linkTo(words, words) : String(words));
+    const body = rows.map(([head, ...rest]) =>
+      make("tr", {}, cell("th", head, "row"), ...rest.map((words) => cell("td", words))));
+    const table = make("table", { className: "sheet" },
+      make("caption", { className: "unseen" }, title),
+      make("thead", {}, make("tr", {}, ...columns.map((words) => cell("th", words, "col")))),
+      make("tbody", {}, ...body));
+    const note = !rows.length && empty ? [make("p", { className: "note" }, empty)] : [];
+    const scroll = make("div", { className: "scroll", tabIndex: 0 }, table);
+    scroll.setAttribute("role", "region");
+    scroll.setAttribute("aria-label", title);
+    return make("section", {}, make("h4", {}, title), ...(rows.length ? [scroll] : []), ...note);
   };
 
-  const showSamples = (left) => {
-    if (!samples) return;
-    const kept = samples.dataset.order === order.name;
-    const counts = [...new Set(all("[data-left]", samples).map((p) => Number(p.dataset.left)))];
-    const nearest = counts.reduce((a, b) => (Math.abs(b - left) < Math.abs(a - left) ? b : a));
-    samples.hidden = false;
-    one("ol", samples).hidden = !kept;
-    one("#samples-left").textContent = kept ? String(nearest) : "fewer";
-    one("#samples-note").textContent = !kept
-      ? `Translations were kept for the order “${samples.dataset.title}” only.`
-      : nearest === left
-        ? ""
-        : `Translations were not kept at ${left} heads; these are the nearest.`;
-    for (const p of all("[data-left]", samples)) p.hidden = Number(p.dataset.left) !== nearest;
+  const importance = (place) => {
+    const rows = [];
+    for (const panel of all('[data-kind="importance"]')) {
+      const title = cellsOf(place, panel)?.title;
+      if (!title) continue;
+      const found = title.match(/: (\S+)(?: (\[[^\]]*\]))? (.*), rank (.*)$/);
+      const [, value, bounds = "", unit, rank] = found ?? ["", "not measured", "", "", ""];
+      rows.push([`${one("h3", panel).textContent}, ${unit}`, rank, value, bounds]);
+    }
+    return sheet("Importance", ["Metric", "Rank", "Value", "Interval"], rows);
   };
 
-  const moveCursors = (left) => {
-    for (const chart of charts) {
-      const [low, high, from, to] = chart.dataset.x.split(" ").map(Number);
-      const x = from + ((left - low) / (high - low)) * (to - from);
-      const cursor = one(".cursor", chart);
-      cursor.setAttribute("x1", x);
-      cursor.setAttribute("x2", x);
-      cursor.classList.toggle("shown", left < high);
+  const removedAt = (place) => {
+    const rows = removal.orders.map((it) => [it.title, it.gone.indexOf(place) + 1]);
+    return sheet("When it is removed", ["Order", `Number, of ${cards.heads.length}`], rows);
+  };
+
+  const profile = (place) => {
+    const [path, words] = cards.profiles[place];
+    const label = (x, text) => shape("text", { x, y: 62, "text-anchor": "middle" }, text);
+    const drawing = shape("svg", { class: "profile", viewBox: "0 0 192 66", role: "img",
+      "aria-label": `Where queries look by offset: ${words}` },
+      shape("path", { d: path, class: "bars" }), shape("path", { d: "M0 48.5H192", class: "axis" }),
+      label(4, "−8"), label(84, "0"), label(164, "+8"), label(182, "far"));
+    const note = make("p", { className: "note" }, `Key − query, in tokens. ${words}`);
+    return make("section", {}, make("h4", {}, "Where it looks by offset"), drawing, note);
+  };
+
+  const showWeights = () => {
+    if (!examples || shown < 0) return;
+    const { source, target, weights } = examples[Number(one("#sentence").value)];
+    const sides = { encoder: [source, source], decoder: [target, target], cross: [target, source] };
+    const sizes = cards.heads.map((name) => sides[name.split(".")[0]].map((side) => side.length));
+    const [queries, keys] = sides[cards.heads[shown].split(".")[0]];
+    const bytes = atob(weights);
+    let at = sizes.slice(0, shown).reduce((sum, [rows, columns]) => sum + rows * columns, 0);
+    const head = keys.map((key) =>
+      make("th", { scope: "col", className: "turned" }, make("span", { dir: "auto" }, key)));
+    const rows = queries.map((query) => {
+      const row = make("tr", {}, make("th", { scope: "row", dir: "auto" }, query));
+      for (const key of keys) {
+        const weight = bytes.charCodeAt(at++) / 255;
+        const shade = weight < 0.03 ? "" : `heat-${Math.round(Math.sqrt(weight) * 15)}`;
+        const title = `${query} → ${key}`;
+        const text = weight < 0.01 ? "" : `${Math.round(100 * weight)}`;
+        row.append(make("td", { className: shade, title }, text));
+      }
+      return row;
+    });
+    const table = make("table", { className: "map relied" },
+      make("caption", { className: "unseen" }, `Attention of ${cards.heads[shown]}`),
+      make("thead", {}, make("tr", {}, make("td"), ...head)), make("tbody", {}, ...rows));
+    one("#weights").replaceChildren(table);
+  };
+  one("#sentence")?.addEventListener("change", showWeights);
+
+  const choose = (place) => {
+    shown = place;
+    for (const cell of all("td[data-head]")) {
+      cell.classList.toggle("chosen", Number(cell.dataset.head) === place);
     }
   };
-
-  const showStop = () => {
-    const stop = order.stops[Number(slider.value)];
-    const gone = new Set(order.gone.slice(0, order.gone.length - stop.left));
-    for (const cell of cells) {
-      const left = !gone.has(Number(cell.dataset.head));
-      cell.classList.toggle("gone", !left);
-      cell.setAttribute("aria-description", left ? "" : "removed");
-    }
-    const [encoder, decoder, cross] = stop.sites;
-    const rest = ` (encoder ${encoder}, decoder ${decoder}, cross ${cross}): BLEU ${stop.bleu}, ` +
-      `${stop.parameters} parameters${stop.seconds && `, decoding ${stop.seconds}`}`;
-    const head = `${stop.left} heads left`;
-    readout.replaceChildren(bold(head), rest);
-    slider.setAttribute("aria-valuetext", head + rest);
-    showSamples(stop.left);
-    moveCursors(stop.left);
+  showCard = () => {
+    if (shown < 0) return;
+    const name = cards.heads[shown];
+    const [site, layer, head] = name.split(".");
+    card.id = address(name);
+    one("#card-title").textContent = name;
+    one("#card-note").textContent = `Site ${site}, layer ${layer}, head ${head}.`;
+    const near = (by, words) =>
+      cards.heads[shown + by] ? [linkTo(cards.heads[shown + by], words), " "] : [];
+    one(".near", card).replaceChildren(...near(-1, "Previous head"), ...near(1, "Next head"),
+      make("button", { type: "button", onclick: hide }, "Close"));
+    one(".parts", card).replaceChildren(
+      importance(shown),
+      ...(removal ? [removedAt(shown)] : []),
+      ...cards.parts.map((part, at) =>
+        sheet(part.title, part.columns, cards.rows[shown][at], part.empty)),
+      ...(cards.profiles ? [profile(shown)] : []),
+    );
+    showWeights();
   };
-
-  const showOrder = () => {
-    const left = order.stops[Number(slider.value)]?.left;
-    order = orders[Number(one("#order input:checked").value)];
-    slider.max = order.stops.length - 1;
-    const same = order.stops.findIndex((stop) => stop.left === left);
-    slider.value = same < 0 ? slider.max : same;
-    showStop();
+  const hide = () => {
+    if (shown < 0) return;
+    const back = one(`.map-panel:not([hidden]) td[data-head="${shown}"] a`);
+    choose(-1);
+    card.hidden = true;
+    history.replaceState(null, "", "#heads");
+    back?.focus();
   };
-  slider.max = order.stops.length - 1;
-  slider.value = slider.max;
-  slider.addEventListener("input", showStop);
-  for (const input of all("#order input")) input.addEventListener("change", showOrder);
-  showOrder();
+  const open = () => {
+    const place = cards.heads.findIndex((name) => location.hash === `#${address(name)}`);
+    if (place < 0) return;
+    choose(place);
+    showCard();
+    card.hidden = false;
+    card.focus({ preventScroll: true });
+    card.scrollIntoView({ block: "nearest" });
+  };
+  card.addEventListener("keydown", (event) => event.key === "Escape" && hide());
+
+  // Rows of the table of all heads have these addresses only where no card can open.
+  for (const row of all("tr[id^=head-]")) row.removeAttribute("id");
+  // Every cell is a link; one of a map can be reached by Tab, the others by arrow keys.
+  for (const map of all(".maps")) {
+    const links = all("td[data-head]", map).map((cell) => {
+      const link = linkTo(cards.heads[cell.dataset.head], ...cell.childNodes);
+      link.tabIndex = -1;
+      cell.append(link);
+      return link;
+    });
+    if (!links.length) continue;
+    links[0].tabIndex = 0;
+    map.addEventListener("keydown", (event) => {
+      const at = links.indexOf(event.target);
+      if (at < 0) return;
+      const { cellIndex, parentElement } = links[at].parentElement;
+      const beside = (row) => row && one("a", row.cells[cellIndex] ?? row);
+      const next = {
+        ArrowRight: links[at + 1],
+        ArrowLeft: links[at - 1],
+        ArrowDown: beside(parentElement.nextElementSibling),
+        ArrowUp: beside(parentElement.previousElementSibling),
+      }[event.key];
+      if (!next) return;
+      event.preventDefault();
+      links[at].tabIndex = -1;
+      next.tabIndex = 0;
+      next.focus();
+    });
+  }
+  addEventListener("hashchange", open);
+  open();
 })();

@@ -10,7 +10,7 @@ from ..drawing.charts import Axis, Chart, Rule, draw
 from ..findings import Findings
 from ..orders import order_line, random_band, random_line
 from ..rendering import caption_of, render
-from ..wording import duration, fixed, interval, signed, title_of
+from ..wording import duration, fixed, interval, multiple, signed, size, title_of
 from . import section
 
 OTHER_LOSSES = (0.5, 1.0, 2.0, 5.0)
@@ -40,7 +40,8 @@ def answer(findings: Findings) -> Markup | None:
             "choice": choice,
             "whole": choice.whole,
             "chosen": choice.chosen,
-            "facts": _facts(choice),
+            "facts": _facts(findings, choice),
+            "trained": _trained(findings),
             "chart": _chart(findings, curve, choice, shown["order"]),
             "caption": caption_of(
                 findings, "prune", ("curve", "band"), explained, unit="BLEU points", measure="bleu"
@@ -53,29 +54,68 @@ def answer(findings: Findings) -> Markup | None:
     )
 
 
-def _facts(choice: Choice) -> list[tuple[str, str, str]]:
+def _facts(findings: Findings, choice: Choice) -> list[tuple[str, str, str]]:
     """Return (what, value, beside what) for BLEU, size and speed of the chosen model."""
     whole = choice.whole
+    weights = {
+        (row["order"], row["heads_left"]): row["weights"]
+        for row in findings.records("prune", "costs")
+        if not row["draw"]
+    }
+    heavy = weights.get((whole["order"], whole["heads_left"]))
     if choice.chosen is None:
         bounds = interval(whole["bleu_low"], whole["bleu_high"], 1)
-        return [("BLEU of the whole model", fixed(whole["bleu"], 1), bounds)]
+        facts = [("BLEU of the whole model", fixed(whole["bleu"], 1), bounds)]
+        facts.append(("Parameters", f"{whole['parameters']:,}", f"{size(heavy)} of weights"))
+        seconds = f"{whole['sentences']} sentences, one process"
+        return [*facts, ("Decoding", duration(whole["seconds"]), seconds)]
     row = choice.chosen
+    light = weights.get((row["order"], row["heads_left"]))
     loss = interval(row["difference_low"], row["difference_high"])
-    size = row["parameters"] / whole["parameters"] - 1
-    speed = whole["seconds"] / row["seconds"]
-    return [
+    share = row["parameters"] / whole["parameters"] - 1
+    facts = [
         ("Change of BLEU", signed(row["bleu_difference"]), f"{loss}, paired"),
         (
             "Parameters",
-            f"{signed(100 * size, 0)} %",
+            f"{signed(100 * share, 0)} %",
             f"{row['parameters']:,} of {whole['parameters']:,}",
         ),
+    ]
+    if heavy is not None and light is not None:
+        facts.append(("Memory for weights", size(light), f"of {size(heavy)}"))
+    facts.append(
         (
             "Decoding",
-            f"{fixed(speed)}×",
+            multiple(whole["seconds"] / row["seconds"]),
             f"{duration(row['seconds'])} against {duration(whole['seconds'])}",
-        ),
-    ]
+        )
+    )
+    return facts
+
+
+def _trained(findings: Findings) -> str:
+    """Say what a smaller model reached that was chosen by `headcount prune`, if there is one."""
+    rows = {row["model"]: row for row in findings.records("smaller", "outcome")}
+    if "smaller" not in rows or "whole" not in rows:
+        return ""
+    row, whole = rows["smaller"], rows["whole"]
+    words = (
+        f"{row['heads']} of {whole['heads']} heads by {_way(findings)}: BLEU "
+        f"{fixed(row['bleu'], 1)} {interval(row['bleu_low'], row['bleu_high'], 1)}, "
+        f"{signed(row['bleu_difference'], 1)} "
+        f"{interval(row['difference_low'], row['difference_high'], 1)} against the whole model"
+    )
+    if (scratch := rows.get("from scratch")) is not None:
+        words += f"; the same shape from scratch {fixed(scratch['bleu'], 1)}"
+    return f"{words}."
+
+
+def _way(findings: Findings) -> str:
+    """Name the way in which a smaller model's heads were chosen, and what followed."""
+    settings = findings.results["smaller"].settings
+    finish = settings.get("finish", {}).get("finetune", "none")
+    trained = "" if finish == "none" else ", trained on after the cut"
+    return f"{title_of(str(settings.get('way', 'its plan'))).lower()}{trained}"
 
 
 def _chart(findings: Findings, curve: pd.DataFrame, choice: Choice, order: str) -> Markup:

@@ -1,23 +1,31 @@
-"""BLEU against the heads that are left, for every removal order and for random ones."""
+"""BLEU against the heads that are left, and a slider over their number.
+
+The slider chooses a point of the curve and shows which heads are left there, what the smaller
+model costs, and what it makes of the same few sentences.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
 
 from ..choice import RANDOM
-from ..drawing.charts import Axis, Chart, draw, swatch
+from ..drawing.charts import Axis, Chart, Line, Point, draw, swatch
+from ..drawing.minimap import minimap
 from ..drawing.palette import style_of
 from ..findings import Findings, records
 from ..orders import order_line, order_styles, random_band, random_line
-from ..rendering import Sheet, caption_of, render
+from ..removal import head_names, removal_of, sample_rows
+from ..rendering import Caption, Sheet, caption_of, render
 from ..wording import ABSENT, fixed, interval, title_of
 from . import section
 
 
 @section("curve", title="BLEU by heads left", place=20, needs=("prune",))
 def curve(findings: Findings) -> Markup | None:
-    """BLEU against heads left, by every order."""
+    """BLEU against heads left, by every order, and what is left at each point."""
     if findings.table("prune", "curve") is None:
         return None
     rows = findings.rows("prune", "curve")
@@ -26,18 +34,24 @@ def curve(findings: Findings) -> Markup | None:
     text = (
         "Heads are cut out of the weights from the least to the most important, and nothing is "
         "trained again. Bars are intervals, drawn a little apart; the grey band spans the random "
-        "orders, the null that an importance metric has to beat."
+        "orders, the null that an importance metric has to beat. Decoding times were taken beside "
+        "other work and are rough."
     )
     tables = ["curve", "band"] if banded else ["curve"]
+    tables += [name for name in ("costs", "samples") if findings.table("prune", name) is not None]
     return render(
         "curve.html",
         {
             "chart": _chart(rows, spread),
             "legend_entries": _legend(rows, spread),
+            "removal": removal_of(findings),
+            "minimap": minimap(head_names(findings)),
+            "samples": sample_rows(findings),
             "caption": caption_of(
                 findings, "prune", tables, text, unit="BLEU points", measure="bleu", figure="curve"
             ),
             "sheet": _sheet(rows, spread),
+            "sites": _sites(findings),
         },
     )
 
@@ -54,7 +68,7 @@ def _chart(rows: pd.DataFrame, spread: pd.DataFrame | None) -> Markup:
             lines=lines,
             band=random_band(spread) if spread is not None else (),
         ),
-        wide=(820, 400),
+        wide=(600, 400),
         narrow=320,
     )
 
@@ -91,3 +105,58 @@ def _sheet(rows: pd.DataFrame, spread: pd.DataFrame | None) -> Sheet:
 
 def _bleu(value: float, low: float, high: float) -> str:
     return f"{fixed(value)} {interval(low, high)}"
+
+
+def _sites(findings: Findings) -> dict[str, Any] | None:
+    """Return BLEU when heads of one site alone are removed: chart, legend, table, caption."""
+    if findings.table("prune", "sites") is None:
+        return None
+    rows = findings.records("prune", "sites")
+    sites = list(dict.fromkeys(row["site"] for row in rows))
+    lines = [_site_line(style, site, rows) for style, site in enumerate(sites)]
+    order = title_of(rows[0]["order"]).lower()
+    text = (
+        f"Heads of one site alone are cut, the least important by {order} first; the other sites "
+        "stay whole. There is no random band here: compare the sites with each other."
+    )
+    cells = {
+        (row["site"], row["site_left"]): _bleu(row["bleu"], row["bleu_low"], row["bleu_high"])
+        for row in rows
+    }
+    counts = sorted({row["site_left"] for row in rows}, reverse=True)
+    printed = [
+        [f"{count}", *(cells.get((site, count), ABSENT) for site in sites)] for count in counts
+    ]
+    columns = ["Heads left at the site", *(title_of(site) for site in sites)]
+    chart = Chart(
+        title="BLEU against heads left at one site; the table has the numbers",
+        x=Axis("heads left at the site"),
+        y=Axis("BLEU", include=(0,)),
+        lines=lines,
+    )
+    caption: Caption = caption_of(
+        findings, "prune", ("sites",), text, unit="BLEU points", measure="bleu"
+    )
+    return {
+        "chart": draw(chart, wide=(600, 300), narrow=280),
+        "legend": [(swatch(line.style, line.marker), line.label) for line in lines],
+        "sheet": Sheet("BLEU by heads left at one site", columns, printed, words=frozenset()),
+        "caption": caption,
+    }
+
+
+def _site_line(style: int, site: str, rows: list[dict[str, Any]]) -> Line:
+    """Return BLEU against the heads left at a site."""
+    points = [
+        Point(
+            row["site_left"],
+            row["bleu"],
+            row["bleu_low"],
+            row["bleu_high"],
+            f"{title_of(site)}, {row['site_left']} heads left there: BLEU "
+            + _bleu(row["bleu"], row["bleu_low"], row["bleu_high"]),
+        )
+        for row in sorted(rows, key=lambda it: int(it["site_left"]))
+        if row["site"] == site
+    ]
+    return Line(title_of(site), points, style, style_of(style).marker)

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from ..drawing.palette import heat_step
 from ..findings import Findings, records
 from ..rendering import Caption, Sheet, caption_of, render
-from ..wording import fixed, signed, whole
+from ..wording import fixed, signed, visible, whole
 from . import section
 
 OPEN = 1  # so many sentences are shown at once, the others when they are asked for
@@ -66,7 +66,7 @@ def _example(
     for side, title in (("source", "Source"), ("prefix", "Output so far")):
         own = tokens[tokens["side"] == side]
         names = own.drop_duplicates("place").sort_values("place")
-        columns = [_visible(piece) for piece in names["piece"]]
+        columns = [visible(piece) for piece in names["piece"]]
         cells: dict[int, dict[int, dict[str, Any]]] = {}
         for row in records(own):
             share = row["relevance"] / totals[row["position"]] if totals[row["position"]] else 0.0
@@ -77,8 +77,8 @@ def _example(
         "rows": [
             {
                 "position": row["position"],
-                "piece": _visible(row["piece"]),
-                "rival": _visible(row["rival"]),
+                "piece": visible(row["piece"]),
+                "rival": visible(row["rival"]),
                 "logit": fixed(row["logit"], 1),
                 "source": _percent(row["source_share"]),
             }
@@ -96,8 +96,8 @@ def _summary(shares: pd.DataFrame) -> str:
     most, least = shares.iloc[int(share.argmax())], shares.iloc[int(share.argmin())]
     mean = _percent(share.mean())
     return (
-        f"{mean} % of the relevance lies on the source: most for “{_visible(most['piece'])}” "
-        f"({_percent(most['source_share'])} %), least for “{_visible(least['piece'])}” "
+        f"{mean} % of the relevance lies on the source: most for “{visible(most['piece'])}” "
+        f"({_percent(most['source_share'])} %), least for “{visible(least['piece'])}” "
         f"({_percent(least['source_share'])} %)."
     )
 
@@ -105,7 +105,7 @@ def _summary(shares: pd.DataFrame) -> str:
 def _cell(share: float, row: dict[str, Any]) -> dict[str, Any]:
     """Return the number, the shade and the exact value of one cell."""
     step = None if abs(share) < PLAIN else heat_step(math.sqrt(abs(share)))
-    exact = f"{_visible(row['piece'])}: {signed(row['relevance'])} of the logit"
+    exact = f"{visible(row['piece'])}: {signed(row['relevance'])} of the logit"
     return {"text": whole(100 * share), "step": step, "title": exact, "against": share <= -PLAIN}
 
 
@@ -140,8 +140,3 @@ def _conservation(findings: Findings) -> tuple[Sheet, Caption] | None:
 
 def _percent(share: float, digits: int = 0) -> str:
     return fixed(100 * share, digits)
-
-
-def _visible(piece: str) -> str:
-    """Write a piece of a vocabulary so that it reads as text."""
-    return piece.replace("▁", " ").strip() or piece

@@ -261,6 +261,44 @@ def curve_records() -> list[dict[str, Any]]:
     return records
 
 
+def said_by(order: str, count: int, text: str) -> str:
+    """What the smaller models of the slider say."""
+    return text if count == 72 else f"{text} by {order} with {count}"
+
+
+def slider_tables(sentences: Sequence[str]) -> dict[str, Table]:
+    """The tables `samples`, `costs` and `sites` of `prune`."""
+    points = [(order, count) for order in ORDERS for count in COUNTS]
+    samples = [
+        {"order": order, "heads_left": count, "sentence": number, "source": text}
+        | {"reference": f"{text} !", "translation": said_by(order, count, text)}
+        for order, count in points
+        for number, text in enumerate(sentences)
+    ]
+    costs = [
+        {"order": order, "draw": 0, "heads_left": count, "weights": 40_000 * count}
+        | {"multiplications": 10_000.0 * count, "share": count / 72}
+        for order, count in points
+    ]
+    sites = [
+        {"order": "leave_one_out", "site": site, "site_left": left, "heads_left": 48 + left}
+        | {"bleu": 80.0 + left - at, "bleu_low": 79.0, "bleu_high": 99.0}
+        for at, site in enumerate(("encoder", "decoder", "cross"))
+        for left in (24, 12, 0)
+    ]
+    kinds = {"order": TEXT, "heads_left": WHOLE, "sentence": WHOLE, "source": TEXT}
+    cost = {"draw": WHOLE, "heads_left": WHOLE, "weights": WHOLE, "multiplications": NUMBER}
+    site = {"order": TEXT, "site": TEXT, "site_left": WHOLE, "heads_left": WHOLE}
+    bleu = {"bleu": NUMBER, "bleu_low": NUMBER, "bleu_high": NUMBER}
+    return {
+        "samples": Table.of(
+            "Samples.", columns(**kinds, reference=TEXT, translation=TEXT), samples
+        ),
+        "costs": Table.of("Costs.", columns(order=TEXT, **cost, share=NUMBER), costs),
+        "sites": Table.of("Sites.", columns(**site, **bleu), sites, n="500 sentences"),
+    }
+
+
 def made_prune(sentences: Sequence[str] = ("A dog runs .", "It sees the bank .")) -> Result:
     curve = Table.of(
         "Quality against heads left.",
@@ -374,6 +412,7 @@ def made_prune(sentences: Sequence[str] = ("A dog runs .", "It sees the bank .")
             examples,
         ),
     }
+    tables |= slider_tables(sentences)
     return Result("prune", tables, {"split": "test", "draws": 10}, provenance(40.0))
 
 

@@ -4,12 +4,14 @@ Skipped where either is missing: `pip install -e ".[dev]"` brings playwright, an
 from the operating system (`apt-get install chromium`).
 """
 
+import math
 import shutil
 import subprocess
 from contextlib import contextmanager
 
 import pytest
-from made_results import COUNTS, HOSTILE, whole_run
+from made_heads import made_attention, made_roles, weight
+from made_results import COUNTS, HOSTILE, heads, importance, made_score, whole_run, write_run
 
 from headcount.reports.page import build_page
 
@@ -32,13 +34,15 @@ TITLES += ("Which metric to believe", "Quality", "Training", "Proof of the cut",
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    return build_page(whole_run(tmp_path_factory.mktemp("runs") / "made", HOSTILE)).as_uri()
+    run = whole_run(tmp_path_factory.mktemp("runs") / "made", HOSTILE)
+    return build_page(write_run(run, made_roles(), made_attention(HOSTILE))).as_uri()
 
 
 @pytest.fixture(scope="module")
 def short_address(tmp_path_factory):
     """A page with one example sentence, for rules that are checked on every element."""
-    return build_page(whole_run(tmp_path_factory.mktemp("runs") / "short")).as_uri()
+    run = whole_run(tmp_path_factory.mktemp("runs") / "short")
+    return build_page(write_run(run, made_roles(), made_attention())).as_uri()
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +65,8 @@ def visit(browser, address):
         page.on("console", lambda message: trouble.append(message.text))
         page.on("pageerror", lambda error: trouble.append(str(error)))
         page.on("dialog", lambda dialog: trouble.append(dialog.message))
-        page.on("request", lambda sent: sent.url == address or trouble.append(sent.url))
+        bare = address.partition("#")[0]
+        page.on("request", lambda sent: sent.url == bare or trouble.append(sent.url))
         page.goto(address)
         yield page
         context.close()
@@ -80,6 +85,8 @@ def test_nothing_runs_but_the_pages_own_script(visit):
 def test_a_narrow_screen_never_scrolls_sideways(visit):
     with visit(width=360) as page:
         page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        page.evaluate("location.hash = '#head-decoder-1-2'")
+        page.locator(".card").wait_for()
         assert page.evaluate("document.documentElement.scrollWidth") == 360
         assert page.locator("svg.chart.wide:visible").count() == 0
         assert page.locator("#figure-curve svg.chart.narrow").is_visible()
@@ -89,37 +96,136 @@ def test_the_slider_takes_heads_away_by_keyboard_alone(visit):
     with visit() as page:
         page.locator("#left").focus()
         gone = page.locator(".map-panel:visible td.gone")
-        assert gone.count() == 0
+        squares = page.locator(".minimap rect.gone")
+        assert gone.count() == squares.count() == 0
         for count in COUNTS[1:]:
             page.keyboard.press("ArrowLeft")
-            assert gone.count() == 72 - count
-            assert page.locator("#readout b").inner_text() == f"{count} heads left"
+            assert gone.count() == squares.count() == 72 - count
+            assert page.locator("#readout").inner_text() == f"{count} of 72"
         page.keyboard.press("End")
-        assert gone.count() == 0
+        assert gone.count() == squares.count() == 0
+
+
+def facts(page):
+    names, values = (page.locator(f"#facts {tag}").all_inner_texts() for tag in ("dt", "dd"))
+    return dict(zip(names, values, strict=True))
+
+
+def test_the_slider_says_what_the_model_then_costs(visit):
+    with visit() as page:
+        page.locator("#left").fill(str(sorted(COUNTS).index(24)))
+        told = facts(page)
+        assert told["BLEU"] == "88.30 [87.20, 89.40]"
+        assert told["Change of BLEU"] == "\u22120.60 [\u22120.95, \u22120.25]"
+        assert told["Parameters"] == "801,600 (\u221233 %)"
+        assert told["Weights"] == "960 kB"
+        assert told["Multiplications a token"] == "240,000 (\u221267 %)"
+        assert told["Decoding"] == "3.0 s (1.67×)"
+        assert page.locator(".minimap text").all_text_contents() == [
+            "encoder 8",
+            "decoder 8",
+            "cross 8",
+        ]
+        page.locator("#order").select_option("Gradient")
+        assert page.locator("#readout").inner_text() == "24 of 72"
+        assert facts(page)["BLEU"] == "85.20 [84.10, 86.30]"
 
 
 def test_samples_are_the_translations_at_that_many_heads(visit):
     with visit() as page:
-        slider = page.locator("#left")
-        slider.fill(str(sorted(COUNTS).index(24)))
-        marks = page.locator(".samples ins:visible")
-        assert marks.all_text_contents() == ["with 24 heads"] * 3
-        assert page.locator("#samples-note").inner_text() == ""
-        slider.fill(str(sorted(COUNTS).index(6)))
-        assert "not kept at 6 heads" in page.locator("#samples-note").inner_text()
-        assert marks.first.inner_text() == "with 12 heads"
-        page.get_by_role("radio", name="Gradient").nth(1).check(force=True)
-        assert "“Leave-one-out” only" in page.locator("#samples-note").inner_text()
-        assert page.locator("#readout b").inner_text() == "6 heads left"
+        says = page.locator("[data-says]")
+        assert says.all_text_contents() == list(HOSTILE[:3])
+        page.locator("#left").fill(str(sorted(COUNTS).index(24)))
+        new = page.locator("[data-says] ins")
+        assert new.all_text_contents() == ["by leave_one_out with 24"] * 3
+        page.locator("#order").select_option("Confidence")
+        assert new.all_text_contents() == ["by confidence with 24"] * 3
+        assert page.locator("dt[data-left]").first.inner_text() == "24 heads"
 
 
-def test_the_metric_is_chosen_by_keyboard_alone(visit):
+def test_the_map_is_chosen_by_keyboard_alone(visit):
     with visit() as page:
-        page.locator("#metric input").first.focus()
+        page.locator("#metric").focus()
         panels = page.locator(".map-panel:visible")
         assert panels.get_attribute("data-metric") == "leave_one_out"
-        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowDown")
         assert panels.count() == 1 and panels.get_attribute("data-metric") == "gradient"
+        page.locator("#metric").select_option("Role")
+        assert panels.locator('td[data-head="10"]').inner_text() == "·"
+        # Head 34 is decoder.1.2: a syntactic and a semantic role.
+        assert panels.locator('td[data-head="34"]').inner_text() == "SM"
+        page.locator("#metric").select_option("Step of removal")
+        order = sorted(range(72), key=lambda place: (importance("gradient", place), place))
+        page.locator("#order").select_option("Gradient")
+        for step, place in enumerate(order[:5], 1):
+            said = panels.locator(f'td[data-head="{place}"]').inner_text()
+            assert said.split()[0] == str(step)
+
+
+def sheet_of(page, label):
+    rows = page.get_by_role("region", name=label, exact=True).locator("tbody tr").all()
+    return [row.locator("th, td").all_inner_texts() for row in rows]
+
+
+def test_a_link_opens_the_card_of_a_head(visit, address):
+    with visit(address=f"{address}#head-decoder-1-2") as page:
+        card = page.locator(".card")
+        assert card.is_visible() and page.locator("#card-title").inner_text() == "decoder.1.2"
+        assert page.evaluate("document.activeElement.id") == "head-decoder-1-2"
+        ranks = {row[0].split(",")[0]: row[1] for row in sheet_of(page, "Importance")}
+        score = made_score().tables["heads"].rows
+        own = score[(score["site"] == "decoder") & (score["layer"] == 1) & (score["head"] == 2)]
+        expected = dict(zip(own["metric"], own["rank"], strict=True))
+        assert ranks["Gradient"] == str(expected["gradient"])
+        assert ranks["Confidence"] == str(expected["confidence"])
+        roles = sheet_of(page, "Roles")
+        assert roles[0] == ["S: nsubj, dependent → head", "80 %", "50 %", "+35 [25, 35]"]
+        assert roles[1][0] == "M: agent, argument → predicate"
+        questions = sheet_of(page, "Best of all questions")
+        assert [row[0].split(",")[0] for row in questions] == ["nsubj", "aux", "obj"]
+        gone = sorted(range(72), key=lambda place: (importance("gradient", place), place))
+        steps = dict(sheet_of(page, "When it is removed"))
+        assert steps["Gradient"] == str(gone.index(34) + 1)
+        assert sheet_of(page, "Most alike")[0] == ["decoder.1.1", "0.31", "no"]
+        assert "\u22121: 60 %, 0: 25 %, further: 15 %" in card.inner_text()
+
+
+def test_cards_are_walked_and_closed_by_keyboard_alone(visit):
+    with visit() as page:
+        cells = page.locator(".map-panel:visible td a")
+        cells.first.focus()
+        for key in ("ArrowRight", "ArrowDown", "ArrowRight", "ArrowUp", "ArrowLeft", "Enter"):
+            page.keyboard.press(key)
+        title = page.locator("#card-title")
+        title.wait_for()
+        assert title.inner_text() == "encoder.0.1"
+        assert page.url.endswith("#head-encoder-0-1")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")  # the next head
+        page.wait_for_function("document.querySelector('#card-title').innerText == 'encoder.0.2'")
+        assert page.locator(".map-panel:visible td.chosen").get_attribute("data-head") == "2"
+        page.keyboard.press("Escape")
+        assert page.locator(".card").is_hidden()
+        assert cells.nth(2).evaluate("it => it == document.activeElement")
+
+
+@pytest.mark.parametrize(("head", "site"), [(3, "encoder"), (34, "decoder"), (71, "cross")])
+def test_the_card_shows_the_attention_of_the_head(visit, address, head, site):
+    name = "head-" + "-".join(map(str, heads()[head]))
+    sides = {"source": ["A", "dog", "<b>", "</s>"], "target": ["<s>", "Ein", "Hund"]}
+    rows, columns = {"encoder": ("source",) * 2, "decoder": ("target",) * 2}.get(
+        site, ("target", "source")
+    )
+    with visit(address=f"{address}#{name}") as page:
+        page.locator("#sentence").select_option("1")
+        shown = page.locator("#weights")
+        assert shown.locator("tbody th").all_inner_texts() == sides[rows]
+        assert shown.locator("thead th").all_text_contents() == sides[columns]
+        for query, row in enumerate(shown.locator("tbody tr").all()):
+            for key, text in enumerate(row.locator("td").all_inner_texts()):
+                share = weight(head + 1, query, key) / 255
+                assert text == ("" if share < 0.01 else f"{math.floor(100 * share + 0.5)}")
 
 
 def test_the_chart_is_read_by_arrow_keys(visit):
@@ -144,8 +250,13 @@ def test_the_methods_paragraph_is_copied(visit):
 
 def test_without_scripts_everything_is_shown(visit):
     with visit(java_script_enabled=False) as page:
-        assert page.locator(".map-panel:visible").count() == 3
-        assert page.locator(".controls").is_hidden() and page.locator(".samples").is_hidden()
+        assert page.locator(".map-panel:visible").count() == 3 + 2
+        assert page.locator(".controls:visible").count() == 0
+        assert page.locator(".samples dd").all_text_contents()[::3] == list(HOSTILE[:3])
+        assert (
+            page.locator("table:visible").count()
+            == page.locator("table").count() - page.locator("details table").count()
+        )
         assert page.locator("#translations dd").count() > len(HOSTILE) * 5
 
 
@@ -163,7 +274,7 @@ def test_a_dark_screen_gets_a_dark_page(visit):
 @pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1400, "dark")])
 def test_axe_finds_no_violation(visit, short_address, width, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is missing")
-    with visit(width, short_address, color_scheme=scheme) as page:
+    with visit(width, f"{short_address}#head-cross-2-7", color_scheme=scheme) as page:
         page.locator("#left").fill("4")
         found = axe.Axe().run(page).response["violations"]
         assert [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found] == []
@@ -174,7 +285,7 @@ def test_paper_has_every_section_and_opens_what_is_closed(visit, tmp_path):
         page.pdf(path=str(tmp_path / "page.pdf"), format="A4")
         assert page.locator("details[open]").count() == 0
         page.emulate_media(media="print")
-        assert page.locator(".map-panel:visible").count() == 3
+        assert page.locator(".map-panel:visible").count() == 3 + 2
     if shutil.which("pdftotext") is None:
         pytest.skip("pdftotext (poppler-utils) is not installed: the PDF was not read")
     text = subprocess.run(

@@ -5,7 +5,7 @@ import random
 import pytest
 from made_results import HOSTILE
 
-from headcount.reports.differences import Segment, differing
+from headcount.reports.differences import Segment, differing, merged
 
 
 def changed(segments):
@@ -42,3 +42,27 @@ def test_long_and_hostile_texts_are_given_back_whole():
     for text in (*HOSTILE, " ".join(map(str, range(1000)))):
         lost, new = differing(text, f"x {text}")
         assert "".join(s.text for s in lost) == text and "".join(s.text for s in new) == f"x {text}"
+
+
+def test_one_line_has_what_was_lost_before_what_is_new():
+    assert merged("der Hund läuft schnell .", "der Hund rennt .") == [
+        (0, "der Hund "),
+        (2, "läuft schnell"),
+        (0, " "),
+        (1, "rennt"),
+        (0, " "),
+        (0, "."),
+    ]
+    assert merged("ein Satz .", "ein Satz .") == [(0, "ein Satz .")]
+    assert merged("", "") == []
+    # A space parts a change from what stands before it, though neither text has one there.
+    assert merged("ein Satz", "ein") == [(0, "ein"), (0, " "), (2, "Satz"), (0, " ")]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_one_line_has_both_texts_in_it(seed):
+    draw = random.Random(seed)
+    before, after = ("".join(draw.choices(["a", "b ", " ", "c d", "<i>"], k=30)) for _ in range(2))
+    pieces = merged(before, after)
+    for text, left_out in ((after, 2), (before, 1)):
+        assert "".join(t for kind, t in pieces if kind != left_out).split() == text.split()

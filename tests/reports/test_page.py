@@ -199,7 +199,7 @@ def test_hostile_names_stay_text(tmp_path):
     html = build_page(write_run(tmp_path / "<b>run", score)).read_text(encoding="utf-8")
     page = read(html)
     assert evil not in html and page.one("span", class_="run").text == "<b>run"
-    assert evil in [node.attributes["value"] for node in page.all("input", name="metric")]
+    assert evil in [node.attributes["value"] for node in page.one(id="metric").all("option")]
 
 
 def test_data_for_the_script_cannot_end_it(tmp_path):
@@ -222,6 +222,7 @@ def test_the_answer_says_what_the_results_say(page):
     }
     assert facts["Change of BLEU"] == pytest.approx([-0.60, -0.95, -0.25])
     assert facts["Parameters"] == [-33, 801_600, 1_204_800]
+    assert facts["Memory for weights"] == [960, 2.88]  # kB of 24 heads, MB of all
     assert facts["Decoding"] == pytest.approx([1.67, 3.0, 5.0])
     band = made_prune().tables["band"].rows.set_index("heads_left").loc[24]
     expected = [band["mean"], band["low"], band["high"], 10]
@@ -280,6 +281,7 @@ def test_the_quality_table_holds_every_measure(page):
 
 def test_the_script_gets_the_order_in_which_heads_go(page):
     data = json.loads(page.one("script", id="removal").text)
+    assert data["orders"][data["first"]]["name"] == "leave_one_out"  # the one of the answer
     assert [order["name"] for order in data["orders"]] == list(ORDERS)
     for order in data["orders"]:
         values = [importance(order["name"], place) for place in order["gone"]]
