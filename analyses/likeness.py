@@ -6,24 +6,36 @@
 | `map` | a head: its group, its place on a flat map, whether it is an outlier of its layer |
 | `merges` | a step of the clustering |
 | `outliers` | a network and a site: how many heads are unlike their layer |
+| `layers` | a network and a layer: outliers, gap, variance and gradient (`probe/roles/spread.py`) |
 
-The last has the networks with random weights too: "one or two heads in a layer are unlike the
-rest" says something only where those have fewer.
+The last two have the networks with random weights too, which is what the model was before
+training. "One or two heads in a layer are unlike the rest" says something only where those have
+fewer, and where the layer's distances, dealt out anew to its pairs of heads, give fewer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models.gates import SITES, Head
+from ..models.gates import SITES, Attention, Head
 from ..models.translator import Translator
 from ..probe.roles import Side, walk
-from ..probe.roles.grouping import groups, merges, outliers, scaled, twins
+from ..probe.roles.grouping import (
+    at_least,
+    groups,
+    merges,
+    one_or_two_by_chance,
+    outliers,
+    scaled,
+    twins,
+)
 from ..probe.roles.redundancy import LikenessObserver, expected_overlap, overlaps
+from ..probe.roles.spread import Spread, spread_by_layer
 from .columns import HEAD
 from .result import Column, Table
 
@@ -68,7 +80,23 @@ OUTLIERS = (
     Column("outliers", "whole", "heads beyond median + 3 MAD of their layer"),
     Column("layers", "whole", "layers of the site"),
     Column("layers_with_one_or_two", "whole", "layers with one or two such heads"),
+    Column("by_chance", "number", "layers that have them if distances belong to no head, mean"),
+    Column("p", "number", "so many or more layers by that chance", "probability"),
     Column("median_distance", "number", "median distance of all pairs of the site", DISTANCE),
+)
+LAYERS = (
+    Column("network", "text", "trained, or random weights"),
+    Column("number", "whole", "which of them, 0-based"),
+    Column("site", "text", "encoder, decoder or cross"),
+    Column("layer", "whole", "layer, 0-based"),
+    Column("heads", "whole", "heads of the layer"),
+    Column("outliers", "whole", "heads beyond median + 3 MAD"),
+    Column(
+        "by_chance", "number", "how often one or two are, if distances belong to no head", "share"
+    ),
+    Column("gap", "number", "mean distance of the maps of its heads", DISTANCE),
+    Column("variance", "number", "between what its heads add, over its mean square", "share"),
+    Column("gradient", "number", "root mean square of dL/d(heads' outputs), by token", "nats"),
 )
 
 
@@ -80,6 +108,7 @@ class Likeness:
         heads: of the site.
         distances, cka, overlap: of all pairs  # each [head, head]
         expected: overlap of random spaces.
+        spread: of its layers.
     """
 
     heads: tuple[Head, ...]
@@ -87,6 +116,17 @@ class Likeness:
     cka: Array
     overlap: Array
     expected: float
+    spread: Mapping[Attention, Spread]
+
+    @property
+    def layers(self) -> list[int]:
+        """Return the layers that have heads."""
+        return sorted({head.layer for head in self.heads})
+
+    def of_layer(self, layer: int) -> Array:
+        """Return the distances between the heads of a layer  # [head, head]."""
+        own = [place for place, head in enumerate(self.heads) if head.layer == layer]
+        return self.distances[np.ix_(own, own)]
 
 
 def likeness(translator: Translator, sides: tuple[Side, Side]) -> list[Likeness]:
@@ -98,6 +138,7 @@ def likeness(translator: Translator, sides: tuple[Side, Side]) -> list[Likeness]
     """
     observers = [LikenessObserver(translator.layout, site) for site in SITES]
     walk(translator, sides, observers)
+    spread = spread_by_layer(translator, sides)
     return [
         Likeness(
             it.heads,
@@ -105,6 +146,7 @@ def likeness(translator: Translator, sides: tuple[Side, Side]) -> list[Likeness]
             it.cka().numpy(),
             overlaps(translator, it.heads).numpy(),
             expected_overlap(translator, it.heads[0]),
+            spread,
         )
         for it in observers
         if len(it.heads) > 1 and it.reference  # empty targets compare nothing
@@ -112,7 +154,7 @@ def likeness(translator: Translator, sides: tuple[Side, Side]) -> list[Likeness]
 
 
 def likeness_tables(
-    own: Sequence[Likeness], floors: Sequence[Sequence[Likeness]], n: str
+    own: Sequence[Likeness], floors: Sequence[Sequence[Likeness]], n: str, seed: int = 0
 ) -> dict[str, Table]:
     """Return all tables.
 
@@ -120,6 +162,7 @@ def likeness_tables(
         own: of the model, by site.
         floors: of networks with random weights.
         n: how many sentences, in words.
+        seed: deals distances out anew.
     """
     networks = [("trained", 0, own), *(("random", i, it) for i, it in enumerate(floors))]
     captions = {
@@ -127,7 +170,14 @@ def likeness_tables(
         "map": "Heads on a flat map of their distances, with groups and outliers.",
         "merges": "Clustering of the heads of each site by distance, average linkage.",
         "outliers": "Heads unlike the rest of their layer, beside networks with random weights.",
+        "layers": "How different the heads of a layer are, before training and after.",
     }
+    layers = [
+        {"network": kind, "number": number, **row}
+        for kind, number, sites in networks
+        for it in sites
+        for row in _layers(it, np.random.default_rng(seed))
+    ]
     rows = {
         "likeness": (PAIRS, [row for it in own for row in _pairs(it)]),
         "map": (MAP, [row for it in own for row in _map(it)]),
@@ -135,11 +185,12 @@ def likeness_tables(
         "outliers": (
             OUTLIERS,
             [
-                {"network": kind, "number": number, **_outliers(it)}
+                {"network": kind, "number": number, **_outliers(it, kind, number, layers)}
                 for kind, number, sites in networks
                 for it in sites
             ],
         ),
+        "layers": (LAYERS, layers),
     }
     return {name: Table.of(captions[name], *it, n=n) for name, it in rows.items()}
 
@@ -192,19 +243,43 @@ def _merges(found: Likeness) -> list[dict[str, object]]:
     ]
 
 
-def _outliers(found: Likeness) -> dict[str, object]:
+def _layers(found: Likeness, generator: np.random.Generator) -> list[dict[str, Any]]:
     unlike = outliers(found.distances, found.heads)
-    layers = sorted({head.layer for head in found.heads})
-    counts = [
-        sum(far for far, head in zip(unlike, found.heads, strict=True) if head.layer == layer)
-        for layer in layers
-    ]
+    rows = []
+    for layer in found.layers:
+        own = found.of_layer(layer)
+        site = found.heads[0].site
+        here = [far for far, head in zip(unlike, found.heads, strict=True) if head.layer == layer]
+        several = len(own) > 1
+        rows.append(
+            {
+                "site": site,
+                "layer": layer,
+                "heads": len(own),
+                "outliers": sum(here),
+                "by_chance": one_or_two_by_chance(own, generator) if len(own) > 2 else 0.0,
+                "gap": own[np.triu_indices(len(own), 1)].mean() if several else None,
+                **found.spread[Attention(site, layer)]._asdict(),
+            }
+        )
+    return rows
+
+
+def _outliers(
+    found: Likeness, kind: str, number: int, layers: Sequence[Mapping[str, Any]]
+) -> dict[str, object]:
+    site = found.heads[0].site
+    own = [it for it in layers if (it["network"], it["number"], it["site"]) == (kind, number, site)]
+    some = sum(it["outliers"] in (1, 2) for it in own)
+    chances = [it["by_chance"] for it in own]
     upper = found.distances[np.triu_indices(len(found.heads), 1)]
     return {
-        "site": found.heads[0].site,
+        "site": site,
         "heads": len(found.heads),
-        "outliers": sum(counts),
-        "layers": len(layers),
-        "layers_with_one_or_two": sum(count in (1, 2) for count in counts),
+        "outliers": sum(it["outliers"] for it in own),
+        "layers": len(own),
+        "layers_with_one_or_two": some,
+        "by_chance": sum(chances),
+        "p": at_least(some, chances),
         "median_distance": float(np.median(upper)),
     }

@@ -4,11 +4,10 @@ A stage is done when its record says so and every input is unchanged: its part o
 settings, the text it reads, the weights, the Results it builds on, and the code behind it.
 So the same command goes on after Ctrl-C or a kill, and does nothing when all is done.
 
-    text -> train -> evaluate -------+
-              +----> score -> prune -+
-              |           -> roles --+-> report
-              +----> relevance ------+
-              +-> attention_examples +
+    text -> train -> evaluate ----------------+
+              +----> score -> prune -> roles -+-> report
+              +----> relevance ---------------+
+              +----> attention_examples ------+
 
 Drawing is not known on this floor: whoever calls the pipeline brings the function that
 writes the page.
@@ -200,18 +199,19 @@ class Pipeline:
     def roles(self) -> Result:
         """Say what each head looks at, and return what was found."""
         settings, run = self.settings, self.run
-        scores = self.score()
+        scores, removals = self.score(), self.prune()
 
         def work(stage: Stage) -> None:
             text = own_text(self.corpus, settings.corpus)
             arguments = (self.translator, self.corpus, settings.roles, settings.seed)
-            result = roles(*arguments, self.progress, text=text, scores=scores)
-            result.save(run.result("roles"))
+            found = roles(*arguments, self.progress, text=text, scores=scores, removals=removals)
+            found.save(run.result("roles"))
 
         inputs = self._inputs(settings.roles) | {
             "text test": self.corpus.test.fingerprint,
             "text train": self.corpus.train.fingerprint,
             "scores": self._made("score"),
+            "removals": self._made("prune"),
         }
         run.stage("roles", inputs, [run.result("roles")], work)
         return Result.load(run.result("roles"))

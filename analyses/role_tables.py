@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from ..models.gates import Head
-from ..probe.roles import KINDS, AlignmentScores, OffsetProfile, SinkMass, Tested
+from ..probe.roles import KINDS, AlignmentScores, OffsetProfile, RelativeMap, SinkMass, Tested
 from ..probe.roles.positional import STRICT
 from .columns import HEAD
 from .result import Column, Table
@@ -20,7 +21,6 @@ RESTING = 0.5
 """Share of a head's attention from which it is said to rest on a kind of key."""
 SHARE = "share, 0 to 1"
 BY_SENTENCE = "95 % percentile bootstrap over sentences"
-HEAD = (*HEAD,)
 ARCS = (
     *HEAD,
     Column("family", "text", "syntax, semantics, tokens or alignment"),
@@ -42,12 +42,14 @@ ARCS = (
 )
 ROLES = (
     *HEAD,
-    Column("family", "text", "position, rest, syntax, semantics, tokens or alignment"),
+    Column("family", "text", "position, rest, block, syntax, semantics, tokens or alignment"),
     Column("role", "text", "what the head looks at"),
     Column("share", "number", "queries that do so, or the attention that rests there", SHARE),
     Column("share_low", "number", "lower bound of the interval", SHARE),
     Column("share_high", "number", "upper bound of the interval", SHARE),
-    Column("baseline", "number", "the strongest of place, chance and random weights", SHARE),
+    Column(
+        "baseline", "number", "strongest of place, chance, random weights; distance alone", SHARE
+    ),
     Column("effect", "number", "share - baseline", SHARE),
     Column("effect_low", "number", "lower bound of the interval", SHARE),
     Column("effect_high", "number", "upper bound of the interval", SHARE),
@@ -57,6 +59,7 @@ OFFSETS = (
     *HEAD,
     Column("offset", "whole", "key position - query position; empty for all further away"),
     Column("share", "number", "queries whose largest weight is there", SHARE),
+    Column("weight", "number", "mean weight on a word that is there; no value: none is", SHARE),
     Column("random", "number", "the same in random weights, the largest of all heads", SHARE),
 )
 SINKS = (
@@ -68,6 +71,8 @@ SINKS = (
     Column("random", "number", "the same in random weights, the largest of all heads", SHARE),
 )
 ALIGNMENT = (
+    Column("model", "text", "whole, cut (heads removed), or smaller (and trained on)"),
+    Column("map", "text", "what is largest at the source word: weights, norm or relevance"),
     Column("aligner", "text", "a head, the mean of a layer or of all heads, or their union"),
     Column("asked", "text", "where a target word asks: read, or said one position before"),
     Column("chosen", "truth", "whether it is the head of the lowest rate on the other half"),
@@ -89,6 +94,11 @@ class Answer:
     family: str
     found: Tested
     p_holm: float
+
+    @property
+    def name(self) -> str:
+        """Return what the head was asked for."""
+        return f"{self.found.arc.relation}, {self.found.arc.direction}"
 
     @property
     def role(self) -> bool:
@@ -126,17 +136,28 @@ def _some(found: Tested, *names: str) -> Row:
     return {name: getattr(found, name) for name in names}
 
 
-def offsets_table(profile: OffsetProfile, floors: Sequence[OffsetProfile], n: str) -> Table:
-    """Return every head's full profile."""
-    largest = _largest([floor.shares() for floor in floors], profile.layout.heads)
+def offsets_table(
+    profile: OffsetProfile, floors: Sequence[OffsetProfile], means: RelativeMap, n: str
+) -> Table:
+    """Return every head's full profile, and its mean map by relative position."""
+    largest = largest_of([floor.shares() for floor in floors], profile.layout.heads)
+    mean = means.mean()  # [head, bin]
     rows = []
-    for head, shares in zip(profile.layout, profile.shares().tolist(), strict=True):
+    for column, (head, shares) in enumerate(
+        zip(profile.layout, profile.shares().tolist(), strict=True)
+    ):
         for bin, offset in enumerate([*profile.offsets, None]):
-            random = largest[head.site][bin] if floors else None
+            weight = float(mean[column, bin])
             rows.append(
-                {**head._asdict(), "offset": offset, "share": shares[bin], "random": random}
+                {
+                    **head._asdict(),
+                    "offset": offset,
+                    "share": shares[bin],
+                    "weight": None if math.isnan(weight) else weight,
+                    "random": largest[head.site][bin] if floors else None,
+                }
             )
-    caption = "At which distance every head's largest weight is."
+    caption = "At which distance every head's largest weight is, and its mean weight by distance."
     return Table.of(caption, OFFSETS, rows, n=n)
 
 
@@ -146,7 +167,7 @@ def sinks_table(found: SinkMass, floors: Sequence[SinkMass], weights: Weights, n
     Args:
         weights: how often each resample has a sentence [resample, sentence]
     """
-    largest = _largest([floor.shares() for floor in floors], found.layout.heads)
+    largest = largest_of([floor.shares() for floor in floors], found.layout.heads)
     bounds = resampled(found.mass, found.queries[..., None].expand_as(found.mass), weights)
     shares = found.shares().tolist()
     rows = []
@@ -166,7 +187,7 @@ def sinks_table(found: SinkMass, floors: Sequence[SinkMass], weights: Weights, n
     return Table.of(caption, SINKS, rows, n=n, interval=BY_SENTENCE)
 
 
-def _largest(shares: Sequence[torch.Tensor], heads: Sequence[Head]) -> dict[str, list[float]]:
+def largest_of(shares: Sequence[torch.Tensor], heads: Sequence[Head]) -> dict[str, list[float]]:
     """Return, for every site and bin, the largest share of any head of any network."""
     largest: dict[str, list[float]] = {}
     for site in {head.site for head in heads} if shares else ():
@@ -199,7 +220,7 @@ def resampled(
 
 
 def alignment_table(
-    scores: Mapping[str, AlignmentScores],
+    scores: Mapping[str, Mapping[tuple[str, str], AlignmentScores]],
     choose: Sequence[int],
     score: Sequence[int],
     weights: Weights,
@@ -208,12 +229,15 @@ def alignment_table(
     """Return how well every aligner's links agree with the gold ones, on the scoring half.
 
     Args:
-        scores: by where target words ask.
+        scores: by model, and by what maps are made of and where target words ask.
         weights: how often each resample has a sentence of the scoring half
             [resample, sentence]
     """
     rows = []
-    for asked, found in scores.items():
+    every = [(model, *way, it) for model, found in scores.items() for way, it in found.items()]
+    for model, of, asked, found in every:
+        if not found.aligners[0].startswith("cross."):
+            continue  # no head of cross-attention is left
         chosen = found.held_out(choose, score)[0]
         half = list(score)
         right = (found.in_sure + found.in_possible)[half]  # [sentence, aligner]
@@ -224,6 +248,8 @@ def alignment_table(
         ):
             rows.append(
                 {
+                    "model": model,
+                    "map": of,
                     "aligner": name,
                     "asked": asked,
                     "chosen": name == chosen,
@@ -240,11 +266,12 @@ def roles_table(
     answers: Iterable[Answer],
     profile: OffsetProfile,
     sinks: SinkMass,
+    blocks: Table,
     weights: Weights,
     n: str,
 ) -> Table:
     """Return every role of every head, one a row, by head."""
-    rows = [*_positions(profile, weights), *_rests(sinks, weights)]
+    rows = [*_positions(profile, weights), *_rests(sinks, weights), *_blocks(blocks)]
     for it in answers:
         if it.role:
             found = it.found
@@ -253,7 +280,7 @@ def roles_table(
                 {
                     **found.head._asdict(),
                     "family": it.family,
-                    "role": f"{found.arc.relation}, {found.arc.direction}",
+                    "role": it.name,
                     "share": found.accuracy,
                     "baseline": strongest,
                     "effect": found.effect,
@@ -266,7 +293,8 @@ def roles_table(
     rows.sort(key=lambda row: (order[Head(row["site"], row["layer"], row["head"])], -row["share"]))
     caption = (
         f"What heads were found to do: {STRICT:.0%} of the queries at one offset; half of the "
-        "attention on one kind of key; or at least 10 points more right answers than the best "
+        "attention on one kind of key; 10 points more of it inside a block than distance and "
+        "random weights explain; or at least 10 points more right answers than the best "
         "fixed place, chance and random weights, after Holm's correction."
     )
     return Table.of(caption, ROLES, rows, n=n, interval=BY_SENTENCE)
@@ -287,6 +315,21 @@ def _positions(profile: OffsetProfile, weights: Weights) -> Iterable[Row]:
                 "share": share,
                 "share_low": low[column, bin],
                 "share_high": high[column, bin],
+            }
+
+
+def _blocks(blocks: Table) -> Iterable[Row]:
+    for row in blocks.rows.to_dict("records"):
+        if row["role"]:
+            named = {name: row[name] for name in ("site", "layer", "head", "effect")}
+            yield {
+                **named,
+                "family": "block",
+                "role": "block",
+                "share": row["inside"],
+                "baseline": max(row["expected"], row["inside"] - row["effect"]),
+                "effect_low": row["effect_low"],
+                "effect_high": row["effect_high"],
             }
 
 

@@ -9,7 +9,7 @@ offsets, sinks, rare words and which heads are alike.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..models.data.corpora import CorpusSettings, miniature_test
 from ..models.data.parallel_text import Corpus, ParallelText
@@ -37,12 +37,15 @@ class RoleText:
         name: where they are from.
         pairs: sentences with their translations, and gold links if `linked`.
         linked: whether the pairs have gold word alignments.
+        contrasted: whether the grammar of the built-in corpus, English to German, knows what is
+            wrong in such text.
         remarks: what a reader must know of the text.
     """
 
     name: str
     pairs: Sequence[AlignedPair]
     linked: bool = False
+    contrasted: bool = False
     remarks: tuple[str, ...] = ()
 
     @property
@@ -54,13 +57,14 @@ class RoleText:
     def head(self, sentences: int) -> RoleText:
         """Return so many sentences, spread evenly over the text."""
         chosen = [self.pairs[place] for place in spread(len(self.pairs), sentences)]
-        return RoleText(self.name, chosen, self.linked, self.remarks)
+        return replace(self, pairs=chosen)
 
 
 def own_text(corpus: Corpus, settings: CorpusSettings) -> RoleText:
     """Return the test text of a run, with gold annotation if the corpus is the built-in one."""
     if settings.name == MINIATURE and settings.source_language in (None, "en"):
-        return linked_text(aligned_text(miniature_test(settings), "test"))
+        gold = linked_text(aligned_text(miniature_test(settings), "test"))
+        return replace(gold, contrasted=True)
     test = corpus.test
     pairs = [
         AlignedPair(_plain(f"{number}", source), _plain(f"{number}", target), (), ())

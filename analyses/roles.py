@@ -11,11 +11,16 @@ Holm's correction counts every head, direction and relation that was asked.
 | --- | --- |
 | `roles` | a role that a head was found to have |
 | `arcs` | a head and a kind of question, with all baselines, effect, interval and p |
-| `offsets` | a head and an offset |
-| `sinks` | a head and a kind of key |
-| `alignment` | an aligner: a head, a mean, the union |
+| `offsets` | a head and an offset: where its largest weight is, and its mean map |
+| `sinks`, `blocks` | a head and a kind of key; a head: does it stay in its stretch of text |
+| `shapes` | a head: its group among the shapes of maps (`role_shapes.py`) |
+| `alignment` | an aligner: a head, a mean, the union; from weights, norm, relevance |
 | `importance` | a metric and a site: do important heads have roles (`role_importance.py`) |
-| `likeness`, `map`, `merges`, `outliers` | which heads are alike; see `likeness.py` |
+| `survival` | an order of removal and a family: which roles go first (`role_survival.py`) |
+| `causal` | heads of a role closed: does what it serves break (`role_causal.py`) |
+| `shared`, `agreement`, `unlike` | roles of models of several seeds (`role_seeds.py`) |
+| `drift`, `kept` | a head and a role, before and after pruning (`role_drift.py`) |
+| `likeness`, `map`, `merges`, `outliers`, `layers` | which heads are alike; see `likeness.py` |
 
 Pitfall: attention says where a head looks, not what it does with what it sees.
 """
@@ -23,7 +28,7 @@ Pitfall: attention says where a head looks, not what it does with what it sees.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -34,32 +39,18 @@ from ..models.gates import Head
 from ..models.reinitialised import with_random_weights
 from ..models.settings import Settings
 from ..models.translator import Translator
-from ..probe.roles import (
-    AlignmentObserver,
-    AlignmentScores,
-    ArcObserver,
-    ArcScores,
-    LinkObserver,
-    Observer,
-    OffsetObserver,
-    OffsetProfile,
-    QuestionObserver,
-    Side,
-    SinkMass,
-    SinkObserver,
-    compared,
-    holm,
-    joined,
-    semantic_questions,
-    source_counts,
-    token_observers,
-    walk,
-)
+from ..probe.roles import Side, compared, holm, joined, source_counts
+from ..probe.roles.tokens import FREQUENT
 from .analysis import Progress, analysis, silent, spread
 from .likeness import likeness, likeness_tables
 from .provenance import Stopwatch, provenance
 from .result import Result, Table
+from .role_causal import causal_table
+from .role_drift import Has, drift_tables, roles_of
 from .role_importance import importance_table
+from .role_seeing import Seen, asking_of, see
+from .role_shapes import blocks_table, shapes_table
+from .role_survival import ANY, survival_table
 from .role_tables import (
     Answer,
     alignment_table,
@@ -69,8 +60,6 @@ from .role_tables import (
     sinks_table,
 )
 from .role_text import RoleText
-
-ASKED = ("read", "said")
 
 
 class RolesSettings(Settings):
@@ -82,7 +71,12 @@ class RolesSettings(Settings):
         fewest: questions that a kind must have to be asked.
         likeness_sentences: of these, so many tell which heads are alike.
         training_sentences: on which it is counted which source tokens are rare.
+        frequent_types: so many of the most frequent types are not.
         resamples: bootstrap resamples of the sentences for the intervals.
+        causal_sentences: of each phenomenon of the built-in corpus, on which heads of a role are
+            closed; 0 leaves it out.
+        causal_draws: sets of other heads that are closed for comparison, at most.
+        causal_bleu: whether these sentences are translated as well.
     """
 
     sentences: int = 1000
@@ -90,23 +84,29 @@ class RolesSettings(Settings):
     fewest: int = 50
     likeness_sentences: int = 150
     training_sentences: int = 5000
+    frequent_types: int = FREQUENT
     resamples: int = 1000
+    causal_sentences: int = 60
+    causal_draws: int = 20
+    causal_bleu: bool = False
 
 
-@dataclass
-class Seen:
-    """What one network was seen to do.
+@dataclass(frozen=True)
+class Found:
+    """What was seen of one network, and what that says.
 
     Args:
-        offsets, sinks: of all heads.
-        answers: by family, the scores of every site.
-        alignment: by where target words ask.
+        seen: all counts.
+        answers: every question, tested.
     """
 
-    offsets: OffsetProfile
-    sinks: SinkMass
-    answers: list[tuple[str, ArcScores]]
-    alignment: dict[str, AlignmentScores] = field(default_factory=dict)
+    seen: Seen
+    answers: list[Answer]
+
+    @property
+    def roles(self) -> Has:
+        """Return the heads of every role."""
+        return roles_of(self.answers, self.seen)
 
 
 @analysis("roles")
@@ -119,6 +119,8 @@ def roles(
     *,
     text: RoleText,
     scores: Result | None = None,
+    removals: Result | None = None,
+    pruned: Mapping[str, Translator] | None = None,
 ) -> Result:
     """Say what each head attends to.
 
@@ -127,32 +129,44 @@ def roles(
         corpus: whose training text says which words are rare.
         text: annotated sentences to look at.
         scores: of the analysis `score`, to set roles beside importance.
+        removals: of the analysis `prune`, to tell which roles go first.
+        pruned: what is left of the model, by name: `cut`, `smaller`.
 
     Raises:
         DataError: no sentences.
     """
     stopwatch = Stopwatch()
+    pruned = pruned or {}
     text = text.head(settings.sentences)
-    sides = joined(translator, [(pair.source, pair.target) for pair in text.pairs])
     counted = corpus.train.select(spread(len(corpus.train), settings.training_sentences))
-    networks: list[Translator] = [translator]
-    remarks = list(text.remarks)
-    try:
-        for number in range(settings.random_networks):
-            generator = torch.Generator().manual_seed(seed + number)
-            networks.append(with_random_weights(translator, generator))
-    except UsageError:
-        remarks.append("No random network: this kind of model cannot be drawn anew.")
-    # Asked once: what a model reads does not depend on its weights.
-    asking = _asking(translator, text, sides, source_counts(translator, counted), settings)
-    seen = []
-    for number, network in enumerate(networks):
-        progress("roles", number, len(networks))
-        seen.append(_see(network, text if not number else None, sides, asking))
-    progress("roles", len(networks), len(networks))
+    counts = source_counts(translator, counted)
+    networks, remarks = _networks(translator, settings, seed)
+    own, floors, others, sides = _look(networks, pruned, text, counts, settings, seed, progress)
     n = f"{len(text.pairs)} sentences ({text.name})"
+    remarks = [*text.remarks, *remarks, *own.seen.remarks]
     for name, side in zip(("source", "target"), sides, strict=True):
         remarks.append(f"Of the {name} side, {side.coverage.remark()}")
+    tables = tables_of(own, floors, others, settings, seed, n)
+    having = _having(tables["roles"])
+    if scores is not None:
+        ranks = scores.tables["heads"].rows
+        arguments = (ranks, translator.layout.heads, having[ANY], seed, n)
+        tables["importance"] = importance_table(*arguments)
+    if removals is not None:
+        tables["survival"] = survival_table(
+            removals.tables["removals"].rows,
+            translator.layout.heads,
+            having,
+            resamples=settings.resamples,
+            seed=seed,
+            n=n,
+        )
+    if text.contrasted and settings.causal_sentences:
+        tables |= _causal(translator, corpus, tables["arcs"], settings, seed, progress)
+    few = text.head(settings.likeness_sentences)
+    some = joined(translator, [(pair.source, pair.target) for pair in few.pairs])
+    alike = [likeness(network, some) for network in networks]
+    tables |= likeness_tables(alike[0], alike[1:], f"{len(few.pairs)} of {n}", seed)
     origin = provenance(
         stopwatch,
         seed=seed,
@@ -160,78 +174,89 @@ def roles(
         data={"roles": text.plain.fingerprint},
         device=translator.device,
     )
-    tables = tables_of(seen[0], seen[1:], settings, seed, n)
-    if scores is not None:
-        having = _having(tables["roles"])
-        ranks = scores.tables["heads"].rows
-        tables["importance"] = importance_table(ranks, translator.layout.heads, having, seed, n)
-    few = text.head(settings.likeness_sentences)
-    some = joined(translator, [(pair.source, pair.target) for pair in few.pairs])
-    alike = [likeness(network, some) for network in networks]
-    tables |= likeness_tables(alike[0], alike[1:], f"{len(few.pairs)} of {n}")
     return Result("roles", tables, settings.model_dump(mode="json"), origin, tuple(remarks))
 
 
-def _having(found: Table) -> set[Head]:
-    """Return the heads with a role; to rest on something is none."""
-    rows = found.rows[found.rows["family"] != "rest"]
-    names = rows[["site", "layer", "head"]].to_numpy().tolist()
-    return {Head(str(site), int(layer), int(head)) for site, layer, head in names}
+def _networks(
+    translator: Translator, settings: RolesSettings, seed: int
+) -> tuple[list[Translator], list[str]]:
+    """Return the model and networks with random weights, and what there is to say of them."""
+    networks = [translator]
+    try:
+        for number in range(settings.random_networks):
+            generator = torch.Generator().manual_seed(seed + number)
+            networks.append(with_random_weights(translator, generator))
+    except UsageError:
+        return networks, ["No random network: this kind of model cannot be drawn anew."]
+    return networks, []
 
 
-Asking = Sequence[tuple[str, QuestionObserver]]
-"""Observers of questions with their families."""
-
-
-def _asking(
-    translator: Translator,
+def _look(
+    networks: Sequence[Translator],
+    pruned: Mapping[str, Translator],
     text: RoleText,
-    sides: tuple[Side, Side],
     counts: Mapping[int, int],
     settings: RolesSettings,
-) -> Asking:
-    """Return observers of all questions that the text has annotation for."""
-    layout, fewest = translator.layout, settings.fewest
-    asking: list[tuple[str, QuestionObserver]] = []
-    for site, side in zip(("encoder", "decoder"), sides, strict=True):
-        asking.append(("syntax", ArcObserver(layout, site, side, fewest=fewest)))
-        meaning = ArcObserver(layout, site, side, ask=semantic_questions, fewest=fewest)
-        asking.append(("semantics", meaning))
-    tokens = token_observers(translator, sides, counts, layout, fewest=fewest)
-    asking += [("tokens", observer) for observer in tokens]
-    if text.linked:
-        for asked in ASKED:
-            said = asked == "said"
-            link = LinkObserver(layout, sides, text.pairs, said=said, fewest=fewest)
-            asking.append(("alignment", link))
-    return asking
+    seed: int,
+    progress: Progress,
+) -> tuple[Found, list[Seen], dict[str, Found], tuple[Side, Side]]:
+    """Look at the model, at random networks, and at what is left of the model.
 
-
-def _see(
-    translator: Translator, linked: RoleText | None, sides: tuple[Side, Side], asking: Asking
-) -> Seen:
-    """Walk over the text once with all observers.
-
-    Args:
-        linked: the text whose gold links are compared, if any.
-        asking: of `_asking`, which stay as they are.
+    Returns:
+        each of the three, and the sentences joined to pieces.
     """
-    layout, size = translator.layout, len(sides[0].sentences)
-    offsets, sinks = OffsetObserver(layout, size), SinkObserver(layout, size)
-    questions = [(family, observer.fresh()) for family, observer in asking]
-    aligning = {
-        asked: AlignmentObserver(layout, sides, linked.pairs, said=asked == "said")
-        for asked in ASKED
-        if linked and linked.linked
-    }
-    observers: list[Observer] = [offsets, sinks, *aligning.values()]
-    walk(translator, sides, [*observers, *[observer for _, observer in questions]])
-    return Seen(
-        offsets.profile,
-        sinks.found,
-        [(family, observer.scores) for family, observer in questions],
-        {asked: observer.scores for asked, observer in aligning.items()},
+    sides = joined(networks[0], [(pair.source, pair.target) for pair in text.pairs])
+    rare = {"fewest": settings.fewest, "types": settings.frequent_types}
+    asking = asking_of(networks[0], text, sides, counts, **rare)
+    total = len(networks) + len(pruned)
+    seen = []
+    for number, network in enumerate(networks):
+        progress("roles", number, total)
+        # Gold links are compared with those of trained networks alone.
+        seen.append(see(network, sides, asking, None if number else text))
+    floors = seen[1:]
+    others = {}
+    for number, (name, model) in enumerate(pruned.items(), len(networks)):
+        progress(f"roles: {name}", number, total)
+        left = asking_of(model, text, sides, counts, **rare)
+        found = see(model, sides, left, text)
+        others[name] = Found(found, answers_of(found, floors, settings, seed))
+    progress("roles", total, total)
+    own = Found(seen[0], answers_of(seen[0], floors, settings, seed))
+    return own, floors, others, sides
+
+
+def _causal(
+    translator: Translator,
+    corpus: Corpus,
+    arcs: Table,
+    settings: RolesSettings,
+    seed: int,
+    progress: Progress,
+) -> dict[str, Table]:
+    table = causal_table(
+        translator,
+        corpus,
+        arcs.rows,
+        sentences=settings.causal_sentences,
+        draws=settings.causal_draws,
+        bleu=settings.causal_bleu,
+        resamples=settings.resamples,
+        seed=seed,
+        progress=progress,
     )
+    return {"causal": table} if table else {}
+
+
+def _having(found: Table) -> dict[str, set[Head]]:
+    """Return the heads with a role of each family, and of any: to rest on something is none."""
+    having: dict[str, set[Head]] = {ANY: set()}
+    for row in found.rows.to_dict("records"):
+        head = Head(str(row["site"]), int(row["layer"]), int(row["head"]))
+        having.setdefault(str(row["family"]), set()).add(head)
+        if row["family"] != "rest":
+            having[ANY].add(head)
+    return having
 
 
 def answers_of(
@@ -257,28 +282,52 @@ def halves(sentences: int) -> tuple[range, range]:
 
 
 def tables_of(
-    own: Seen, floors: Sequence[Seen], settings: RolesSettings, seed: int, n: str
+    own: Found,
+    floors: Sequence[Seen],
+    others: Mapping[str, Found],
+    settings: RolesSettings,
+    seed: int,
+    n: str,
 ) -> dict[str, Table]:
-    """Return all tables.
+    """Return the tables of what heads look at.
 
     Args:
         own: of the model.
         floors: of the networks with random weights.
+        others: of what is left of the model, by name.
         n: how many sentences, in words.
     """
-    size = len(own.offsets.counts)
+    seen, answers = own.seen, own.answers
+    size = len(seen.offsets.counts)
     choose, score = halves(size)
     draw = np.random.default_rng(seed)
     whole = draw.multinomial(size, [1 / size] * size, settings.resamples)
-    answers = answers_of(own, floors, settings, seed)
     half = f"{len(score)} of {n}"
+    blocks = blocks_table(seen.relative, [floor.relative for floor in floors], whole, n)
+    shapes = [(network.relative, network.sinks) for network in (seen, *floors)]
     tables = {
-        "roles": roles_table(answers, own.offsets, own.sinks, whole, n),
+        "roles": roles_table(answers, seen.offsets, seen.sinks, blocks, whole, n),
         "arcs": arcs_table(answers, half),
-        "offsets": offsets_table(own.offsets, [floor.offsets for floor in floors], n),
-        "sinks": sinks_table(own.sinks, [floor.sinks for floor in floors], whole, n),
+        "offsets": offsets_table(
+            seen.offsets, [floor.offsets for floor in floors], seen.relative, n
+        ),
+        "sinks": sinks_table(seen.sinks, [floor.sinks for floor in floors], whole, n),
+        "blocks": blocks,
+        "shapes": shapes_table(shapes, n),
     }
-    if own.alignment:
+    if seen.alignment:
         drawn = draw.multinomial(len(score), [1 / len(score)] * len(score), settings.resamples)
-        tables["alignment"] = alignment_table(own.alignment, choose, score, drawn, half)
+        models = {"whole": seen.alignment} | {
+            name: found.seen.alignment for name, found in others.items()
+        }
+        tables["alignment"] = alignment_table(models, choose, score, drawn, half)
+    if others:
+        tables |= drift_tables(
+            (seen, own.roles),
+            {name: (found.seen, found.roles) for name, found in others.items()},
+            score,
+            settings.resamples,
+            seed,
+            half,
+        )
     return tables

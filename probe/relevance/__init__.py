@@ -8,9 +8,11 @@ the head carried.
 
 `rules.py` replaces the backward of functions while its `with` lasts, `operations.py` holds
 one rule an operation, `ledger.py` writes down what cannot be handed to any input, and
-`tracing.py` puts the questions to a Translator.
+`tracing.py` puts the questions to a Translator; `maps.py` says which keys a head's relevance
+came from.
 """
 
+from .maps import relevance_maps
 from .rules import RelevanceRules, RuleError
 from .tracing import (
     RelevanceSettings,
@@ -27,5 +29,6 @@ __all__ = [
     "TokenRelevance",
     "head_relevance",
     "head_relevance_by_token",
+    "relevance_maps",
     "token_relevance",
 ]

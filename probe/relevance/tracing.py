@@ -208,7 +208,8 @@ def token_relevance(
         settings: rules and start.
     """
     traced = trace(translator, batch, settings, balanced=True)
-    inputs = [traced.seen.states[side][0] for side in ("encoder", "decoder")]  # [batch, token, width]
+    states = traced.seen.states
+    inputs = [states["encoder"][0], states["decoder"][0]]  # [batch, token, width]
     assert traced.ledger is not None
     rows: list[list[Tensor]] = []
     absorbed: dict[tuple[Place, str], Tensor] = {}
@@ -217,7 +218,7 @@ def token_relevance(
         *of_inputs, heads = gradients
         pairs = zip(inputs, of_inputs, strict=True)
         rows.append([*((it.detach() * slope).sum(2) for it, slope in pairs), heads])
-        for key, amount in traced.ledger.by_place(traced.seen.states).items():
+        for key, amount in traced.ledger.by_place(states).items():
             absorbed.setdefault(key, torch.zeros(shape, dtype=torch.float64))
             absorbed[key][:, position] = amount
     source, prefix, by_head = (

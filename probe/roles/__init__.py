@@ -17,15 +17,17 @@ from .answers import ArcScores, Choice
 from .asking import QuestionObserver
 from .positional import OffsetObserver, OffsetProfile
 from .questions import Arc
+from .relative import RelativeMap, RelativeObserver
 from .semantic import semantic_questions
 from .sinks import KINDS, SinkMass, SinkObserver
 from .syntactic import ArcObserver
 from .testing import Tested, compared, holm
 from .tokens import source_counts, token_observers
-from .walk import Observer, RoleView, Side, joined, walk
+from .walk import MAPS, Observer, RoleView, Side, joined, walk
 
 __all__ = [
     "KINDS",
+    "MAPS",
     "SinkMass",
     "SinkObserver",
     "AlignmentObserver",
@@ -43,6 +45,8 @@ __all__ = [
     "source_counts",
     "token_observers",
     "Observer",
+    "RelativeMap",
+    "RelativeObserver",
     "OffsetObserver",
     "OffsetProfile",
     "RoleView",

@@ -11,6 +11,10 @@ SAID it at the position before. Attention where the word is read aligns better i
 than where it is said (Chen et al. 2020, EMNLP, "shift-att"), but only there can it have helped
 to choose the word. Both are measured.
 
+What looks is a choice too: attention weights, the same times the length of what the key adds
+(Kobayashi et al. 2020, who align better by it), or the relevance that came from the key, which
+is signed, so that its largest is what speaks most FOR what was said.
+
 Beside the heads stand the mean over all heads of a layer and over all of the model (the usual
 way, and rarely the best), and the union of all heads' links: its recall says how much is
 there to be found by any head.
@@ -35,7 +39,7 @@ from ..annotations.sentence import Links
 from ..annotations.treebank import AlignedPair
 from .asking import FEWEST, Asked, WordObserver, visible_in
 from .questions import Arc, Question
-from .walk import Observer, RoleView, Side
+from .walk import WEIGHTS, Observer, RoleView, Side
 
 MEAN, UNION = "mean", "union"
 
@@ -107,6 +111,7 @@ class AlignmentObserver(Observer):
         sides: of `joined`, of the same pairs.
         pairs: with their gold links.
         said: whether a target word asks from where it is said instead of where it is read.
+        of: what is largest at the source word, one of `MAPS`.
     """
 
     def __init__(
@@ -116,8 +121,9 @@ class AlignmentObserver(Observer):
         pairs: Sequence[AlignedPair],
         *,
         said: bool = False,
+        of: str = WEIGHTS,
     ) -> None:
-        self.said = said
+        self.said, self.reads = said, of
         self.layers = [
             (name, ids) for name, ids in layout.by_attention if name.site == "cross" and ids
         ]
@@ -147,36 +153,49 @@ class AlignmentObserver(Observer):
         if not self.layers:
             return
         weights = [
-            view.over_words(Attention("cross", name.layer), said=self.said)
+            view.over_words(Attention("cross", name.layer), said=self.said, of=self.reads)
             for name, _ in self.layers
         ]  # each [batch, head, target unit, source unit]
         means = [each.mean(1, keepdim=True) for each in weights]
         whole = torch.cat(weights, dim=1)
-        looked = torch.cat([whole, *means, whole.mean(1, keepdim=True)], dim=1).argmax(-1).cpu()
-        for row, index in enumerate(view.batch.indices.tolist()):
-            source, target = self.sizes[index]
-            if source and target:
-                self._count(index, looked[row, :, :target], source, whole.shape[1])
+        every = torch.cat([whole, *means, whole.mean(1, keepdim=True)], dim=1)
+        units = torch.tensor([self.sizes[index][0] for index in view.batch.indices.tolist()])
+        none = torch.arange(every.shape[3]) >= units[:, None]  # [batch, source unit]
+        every = every.masked_fill(none[:, None, None].to(every.device), -torch.inf)
+        looked = every.argmax(-1).cpu()  # [batch, aligner, target unit]
+        self._count(view.batch.indices.tolist(), looked, every.shape[3], whole.shape[1])
 
-    def _count(self, index: int, looked: Tensor, source: int, heads: int) -> None:
-        """Count one pair.
+    def _count(self, here: list[int], looked: Tensor, source: int, heads: int) -> None:
+        """Count the pairs of a batch.
 
         Args:
-            index: of the pair.
-            looked: where every target unit looks at most  # [aligner, target unit]
-            source: units of the source.
+            here: the pairs.
+            looked: where every target unit looks at most  # [batch, aligner, target unit]
+            source: units of the longest source.
             heads: how many of the aligners are heads; the union is theirs.
         """
-        links = torch.nn.functional.one_hot(looked, source).bool()  # [aligner, target, source]
-        links = torch.cat([links, links[:heads].any(0, keepdim=True)])
-        self.scores.links[index] = links.sum((1, 2))
-        for (gold, _), counts in zip(
-            self.gold[index], (self.scores.in_sure, self.scores.in_possible), strict=True
-        ):
-            matrix = torch.zeros(looked.shape[1], source, dtype=torch.bool)
-            for here, there in gold:
-                matrix[there, here] = True
-            counts[index] = (links & matrix).sum((1, 2))
+        sizes = torch.tensor([self.sizes[index] for index in here])  # [batch, side]
+        asks = torch.arange(looked.shape[2]) < sizes[:, 1:]  # [batch, target unit]
+        asks &= sizes[:, :1] > 0
+        # The union of the heads, as links: a head's link to a unit that another head links too
+        # is one link.
+        union = torch.zeros(len(here), looked.shape[2], source, dtype=torch.bool)
+        union.scatter_(2, looked[:, :heads].transpose(1, 2), True)
+        union &= asks[:, :, None]  # [batch, target unit, source unit]
+        links = asks.sum(1)[:, None].expand(-1, looked.shape[1])  # [batch, aligner]
+        self.scores.links[here] = torch.cat([links, union.sum((1, 2))[:, None]], dim=1).int()
+        for which, counts in enumerate((self.scores.in_sure, self.scores.in_possible)):
+            gold = torch.zeros_like(union)  # [batch, target unit, source unit]
+            cells = [
+                (row, there, to)
+                for row, at in enumerate(here)
+                for to, there in self.gold[at][which][0]
+            ]
+            if cells:
+                gold[tuple(torch.tensor(cells).T)] = True
+            right = gold.gather(2, looked.transpose(1, 2)) & asks[:, :, None]
+            both = (gold & union).sum((1, 2))[:, None]  # [batch, 1]
+            counts[here] = torch.cat([right.sum(1), both], dim=1).int()
 
 
 class LinkObserver(WordObserver):

@@ -99,12 +99,12 @@ def _kinds(tokens: Tokens, side: Side, indices: Tensor) -> Tensor:
         marks = set[int]()
         letters = set[int]()
         for word, of_word in zip(side.sentences[index].words, pieces, strict=True):
-            (marks if _is_mark(word) else letters).update(of_word)
+            (marks if is_mark(word) else letters).update(of_word)
         kinds[row, [places[row][piece] for piece in sorted(marks - letters)]] = _PUNCTUATION
     return kinds
 
 
-def _is_mark(word: Word) -> bool:
+def is_mark(word: Word) -> bool:
     """Tell whether a word is a punctuation mark."""
     if word.upos:
         return word.upos == "PUNCT"

@@ -23,10 +23,15 @@ from ...models.translator import Translator
 from ..annotations.pieces import Coverage, WordPieces, pieces_of
 from ..annotations.pooling import attention_over_words, pooling_matrix
 from ..annotations.sentence import AnnotatedSentence
+from ..attention_norm import value_lengths
+from ..relevance import relevance_maps
 
 SidePair = tuple[AnnotatedSentence, AnnotatedSentence]
 """A sentence and its translation."""
 Texts = Sequence[SidePair]
+WEIGHTS, NORM, RELEVANCE = MAPS = ("weights", "norm", "relevance")
+"""What a map of a head is made of: attention weights, the same x length of the value vector that
+the key adds (Kobayashi et al. 2020), or relevance by LRP (`relevance/maps.py`)."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,8 @@ class RoleView:
         source, target: the whole corpus; `batch.indices` says which sentences are here.
         context: heads' outputs, where an observer wants them
             # each [batch, query, head, head_width]
+        norms, relevance: maps of the other kinds, where an observer wants them
+            # each [batch, head, query, key]
     """
 
     batch: Batch
@@ -87,7 +94,9 @@ class RoleView:
     source: Side
     target: Side
     context: dict[Attention, Tensor] = field(default_factory=dict)
-    _pooled: dict[tuple[Attention, bool], Tensor] = field(default_factory=dict)
+    norms: dict[Attention, Tensor] = field(default_factory=dict)
+    relevance: dict[Attention, Tensor] = field(default_factory=dict)
+    _pooled: dict[tuple[Attention, bool, str], Tensor] = field(default_factory=dict)
 
     def tokens(self, name: Attention) -> tuple[Tokens, Tokens]:
         """Return the tokens that query and that are looked at."""
@@ -95,22 +104,24 @@ class RoleView:
         keys = self.batch.target if name.site == "decoder" else self.batch.source
         return queries, keys
 
-    def over_words(self, name: Attention, *, said: bool = False) -> Tensor:
+    def over_words(self, name: Attention, *, said: bool = False, of: str = WEIGHTS) -> Tensor:
         """Return an attention between units of words  # [batch, head, unit, unit].
 
         Args:
             name: which attention.
             said: whether a target word asks from where it is SAID, one position before the
                 one where it is read; needs a target that queries.
+            of: what the map is made of, one of `MAPS`.
         """
-        if (name, said) not in self._pooled:  # several observers ask for the same
+        if (name, said, of) not in self._pooled:  # several observers ask for the same
             queries = "source" if name.site == "encoder" else "said" if said else "target"
             keys = "target" if name.site == "decoder" else "source"
-            weights = self.attention[name]
-            self._pooled[name, said] = attention_over_words(
+            maps = {WEIGHTS: self.attention, NORM: self.norms, RELEVANCE: self.relevance}[of]
+            weights = maps[name]  # [batch, head, query, key]
+            self._pooled[name, said, of] = attention_over_words(
                 weights, self._queries[queries].to(weights), self._keys[keys].to(weights)
             )
-        return self._pooled[name, said]
+        return self._pooled[name, said, of]
 
     @cached_property
     def _queries(self) -> dict[str, Tensor]:
@@ -139,6 +150,8 @@ class Observer(ABC):
 
     wants_context: bool = False
     """Whether it reads the heads' outputs too."""
+    reads: str = WEIGHTS
+    """Which kind of map it reads, one of `MAPS`."""
 
     @abstractmethod
     def observe(self, view: RoleView) -> None:
@@ -159,13 +172,23 @@ def walk(
         sides: of `joined`.
         observers: each sees every batch once.
         tokens: padded tokens a batch, at most.
+
+    Raises:
+        RuleError: an observer reads relevance, and no rule is known for what the model does.
     """
     source, target = sides
     texts = [[sentence.text for sentence in side.sentences] for side in sides]
     context = any(observer.wants_context for observer in observers)
+    read = {observer.reads for observer in observers}
     for batch in translator.batches(texts[0], texts[1], tokens=tokens):
         with torch.no_grad():
-            seen = translator.capture(batch, attention=True, context=context)
-            view = RoleView(batch, seen.attention, source, target, seen.context)
+            seen = translator.capture(batch, attention=True, context=context, values=NORM in read)
+            norms = {
+                name: seen.attention[name]
+                * value_lengths(values, translator.head_weights(name).output)[:, :, None]
+                for name, values in seen.values.items()
+            }  # each [batch, head, query, key]
+            relevance = relevance_maps(translator, batch) if RELEVANCE in read else {}
+            view = RoleView(batch, seen.attention, source, target, seen.context, norms, relevance)
             for observer in observers:
                 observer.observe(view)

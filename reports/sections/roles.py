@@ -19,6 +19,9 @@ STRONGEST = 10  # pairs of a head and a relation that are listed
 NEAR = 3  # offsets up to this have a column of their own
 POSITIONAL = 0.9
 MINUS = "\u2212"
+ALIGNERS = {"mean": "mean of all heads", "union": "union of all heads"}
+MAPS_OF = {"weights": "weight", "norm": "weight × length", "relevance": "relevance"}
+MODELS = {"whole": "whole", "cut": "heads removed", "smaller": "and trained on"}
 Figure = tuple[Sheet, Caption]
 Row = dict[str, Any]
 
@@ -166,21 +169,25 @@ def _of(some: int, others: int) -> str:
 
 
 def _alignment(findings: Findings) -> Figure | None:
-    """Return the best head, the means and the union."""
+    """Return the best head, the mean and the union, by what is largest and where words are.
+
+    Where a word is read, nothing in a translation model needs to look at its source, so of
+    maps other than attention weights only where it is said is shown.
+    """
     rows = [
         row
         for row in findings.records("roles", "alignment")
-        if row["chosen"] or row["aligner"].endswith("mean") or row["aligner"] == "union"
+        if (row["chosen"] or row["aligner"] in ALIGNERS)
+        and (row["asked"] == "said" or row["map"] == "weights")
     ]
     if not rows:
         return None
-    names = {"mean": "mean of all heads", "union": "union of all heads"}
     printed = [
         [
-            f"{row['aligner']} (best head)"
-            if row["chosen"]
-            else names.get(row["aligner"], row["aligner"]),
+            f"{row['aligner']} (best head)" if row["chosen"] else ALIGNERS[row["aligner"]],
+            MAPS_OF[row["map"]],
             row["asked"],
+            MODELS[row["model"]],
             _percent(row["precision"]),
             _percent(row["recall"]),
             f"{_percent(row['error_rate'])} "
@@ -188,12 +195,17 @@ def _alignment(findings: Findings) -> Figure | None:
         ]
         for row in rows
     ]
-    columns = ["Links by", "Where the word is", "Precision, %", "Recall, %", "Error rate, %"]
-    sheet = Sheet("Word alignment", columns, printed, 1, frozenset({0, 1}))
+    columns = ["Links by", "Largest", "Where the word is", "Model"]
+    columns += ["Precision, %", "Recall, %", "Error rate, %"]
+    if len({row["model"] for row in rows}) == 1:  # nothing to tell apart
+        printed = [[*row[:3], *row[4:]] for row in printed]
+        columns.remove("Model")
+    sheet = Sheet("Word alignment", columns, printed, 1, frozenset(range(len(columns) - 3)))
     text = (
-        "Every target word is linked to the source word with the largest attention, where it is "
-        "read or, one position before, where it is said. The best head was chosen on the other "
-        "half of the sentences. The union shows in its recall what any head finds."
+        "Every target word is linked to the source word with the largest attention weight, "
+        "weight × length of what is added, or relevance by LRP, where it is read or, one "
+        "position before, where it is said. The best head was chosen on the other half of the "
+        "sentences. The union shows in its recall what any head finds."
     )
     return sheet, caption_of(findings, "roles", ("alignment",), text, unit="percent of links")
 

@@ -38,7 +38,9 @@ class Shown:
         sides = [Tokens.padded(rows, PAD, {BOS, EOS}) for rows in (read, said, labels)]
         yield Batch(*sides, torch.arange(len(source)))
 
-    def capture(self, batch: Batch, *, attention: bool, context: bool = False) -> Capture:
+    def capture(
+        self, batch: Batch, *, attention: bool, context: bool = False, values: bool = False
+    ) -> Capture:
         return Capture(torch.zeros(0), attention=self.attention)
 
 

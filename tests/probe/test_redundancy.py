@@ -6,13 +6,24 @@ import numpy as np
 import pytest
 import torch
 from made_translators import copies, nano, planted, vocabulary
+from scipy import stats
 from scipy.spatial.distance import jensenshannon
 
 from headcount.models.gates import Attention, Head, HeadLayout
 from headcount.models.planted import CARRIER
 from headcount.probe.annotations.sentence import AnnotatedSentence, words_of
 from headcount.probe.roles import joined, walk
-from headcount.probe.roles.grouping import groups, merges, outliers, scaled, twins
+from headcount.probe.roles.grouping import (
+    at_least,
+    groups,
+    k_medoids,
+    medoids,
+    merges,
+    one_or_two_by_chance,
+    outliers,
+    scaled,
+    twins,
+)
 from headcount.probe.roles.redundancy import (
     LikenessObserver,
     divergences,
@@ -168,3 +179,46 @@ def test_twins_are_each_others_nearest_and_near():
     assert twins(LINE) == [(0, 1), (2, 3)]  # median 4.5 of 1 1.5 4 5 5.5 6.5 is 4.5
     even = np.ones((4, 4)) - np.eye(4)
     assert twins(even) == []
+
+
+def on_a_line(*places: float):
+    at = np.array(places)
+    return np.abs(at[:, None] - at)
+
+
+def test_medoids_of_two_clusters_on_a_line_are_their_middles():
+    found = medoids(on_a_line(0.0, 1.0, 2.0, 10.0, 11.0, 12.5))
+    assert found.medoids == (1, 4)
+    assert found.group == (0, 0, 0, 1, 1, 1)
+    # Of the first: 1.5 from its own group on average, 11.1667 from the other.
+    assert found.width[0] == pytest.approx(1 - 1.5 / (33.5 / 3))
+
+
+def test_swaps_leave_a_greedy_start_that_is_not_best():
+    distances = on_a_line(0.0, 4.0, 5.0, 6.0, 10.0)
+    best = min(
+        distances[[one, other]].min(0).sum() for one in range(5) for other in range(one + 1, 5)
+    )
+    assert distances[list(k_medoids(distances, 2))].min(0).sum() == best
+
+
+def test_heads_that_are_all_the_same_are_not_grouped():
+    assert medoids(np.zeros((5, 5))) is None
+    assert medoids(on_a_line(0.0, 1.0, 2.0)) is None
+
+
+def test_outliers_by_chance_are_none_where_all_distances_are_equal():
+    generator = np.random.default_rng(0)
+    equal = 1.0 - np.eye(8)
+    assert one_or_two_by_chance(equal, generator) == 0.0
+    # A single far head is what it is because all of its distances are large.
+    alone = equal.copy()
+    alone[0, 1:] = alone[1:, 0] = 2.0
+    assert outliers(alone, [Head("encoder", 0, i) for i in range(8)])[0]
+    assert one_or_two_by_chance(alone, generator) < 0.6
+
+
+def test_independent_chances_add_up_to_the_binomial_law():
+    assert at_least(2, [0.3] * 5) == pytest.approx(stats.binom.sf(1, 5, 0.3))
+    assert at_least(1, [0.5, 0.2]) == pytest.approx(1 - 0.5 * 0.8)
+    assert at_least(0, [0.1]) == 1.0

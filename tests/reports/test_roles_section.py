@@ -27,7 +27,14 @@ def made_roles(kind: str = "nsubj", positions=()) -> Result:
     found |= {"share": 0.9, "effect": 0.5}
     weak = {**ARC, **SECOND, "kind": "amod", "effect": 0.06, "p_holm": 0.3, "chosen": True}
     aligned = [
-        {"aligner": name, "asked": "said", "chosen": name == "cross.0.1", "precision": 0.8}
+        {
+            "model": "whole",
+            "map": "weights",
+            "aligner": name,
+            "asked": "said",
+            "chosen": name == "cross.0.1",
+            "precision": 0.8,
+        }
         | {"recall": 0.7, "error_rate": 0.25, "error_rate_low": 0.2, "error_rate_high": 0.3}
         for name in ("cross.0.0", "cross.0.1", "mean", "union")
     ]
@@ -78,7 +85,8 @@ def made_roles(kind: str = "nsubj", positions=()) -> Result:
             mass=NUMBER,
         ),
         "alignment": table(
-            aligned, aligner=TEXT, asked=TEXT, chosen="truth", precision=NUMBER, recall=NUMBER,
+            aligned, model=TEXT, map=TEXT, aligner=TEXT, asked=TEXT, chosen="truth",
+            precision=NUMBER, recall=NUMBER,
             error_rate=NUMBER, error_rate_low=NUMBER, error_rate_high=NUMBER,
         ),
         "outliers": table(
@@ -129,7 +137,7 @@ def test_roles_are_named_head_by_head(section):
         "mean of all heads",
         "union of all heads",
     ]
-    assert alignment[1][1:] == ["said", "80.0", "70.0", "25.0 [20.0, 30.0]"]
+    assert alignment[1][1:] == ["weight", "said", "80.0", "70.0", "25.0 [20.0, 30.0]"]
     assert unlike[1][1:] == ["1 of 1", "0 to 1", "0.50", "0.50 to 1.50", "0.1", "0.0 and 0.1"]
 
 

@@ -1,0 +1,232 @@
+"""The head's mean map by relative position, and block heads, which stay inside a stretch of text.
+
+    m_h(o)      = sum over pairs (i, i + o) of alpha_h(i, i + o)  /  number of such pairs
+    inside_h    = attention from words to words of their own block  /  words that ask
+    expected_h  = sum over pairs inside a block of m_h(key - query) /  words that ask
+
+The mean map says how a head attends if only distance counted (the histogram of offsets in
+`positional.py` counts where the LARGEST weight is, this is all of it). A block is a stretch
+between two punctuation marks, in most texts a clause or a member of a list. Kovaleva et al.
+2019 ("Revealing the Dark Secrets of BERT") call heads with such maps BLOCK heads, and found
+them by eye. Any head that looks at neighbours stays in its block, so `inside` alone says
+nothing: a block head stays there more than its own mean map by distance explains.
+
+Queries are the ordinary tokens, keys the ordinary tokens that the query sees. Blocks are asked
+for in sentences with two blocks or more, and `expected` uses the mean map of those sentences.
+Punctuation marks are in no block. Query and key of cross-attention are words of two languages,
+which share no block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from ...models.gates import HeadLayout
+from .sinks import is_mark
+from .walk import Observer, RoleView, Side
+
+FURTHEST = 16
+"""Largest offset with a bin of its own."""
+NO_BLOCK = -1
+Array = NDArray[np.float64]
+
+
+class Blocks(NamedTuple):
+    """How far every head stays in its block, as shares of its attention  # [resample, head].
+
+    Args:
+        inside: attention that stays.
+        expected: what its mean map by distance gives.
+    """
+
+    inside: Array
+    expected: Array
+
+    @property
+    def lead(self) -> Array:
+        """Return what distance does not explain  # [resample, head]."""
+        return self.inside - self.expected
+
+
+@dataclass(frozen=True)
+class RelativeMap:
+    """Sums over queries, sentence by sentence; offsets are -F ... F, and all further away.
+
+    Args:
+        layout: the heads.
+        weight: attention by offset  # [sentence, head, bin]
+        pairs: queries with a key at an offset  # [sentence, head, bin]
+        inside: attention that stays in the query's block  # [sentence, head]
+        inside_pairs: pairs of a block, 0 in sentences of one block  # [sentence, head, bin]
+        asked: words in a block, 0 in sentences of one block  # [sentence, head]
+        queries: words that ask  # [sentence, head]
+    """
+
+    layout: HeadLayout
+    weight: Tensor
+    pairs: Tensor
+    inside: Tensor
+    inside_pairs: Tensor
+    asked: Tensor
+    queries: Tensor
+
+    @property
+    def offsets(self) -> range:
+        """Return the offset of every bin but the last."""
+        furthest = (self.weight.shape[2] - 2) // 2
+        return range(-furthest, furthest + 1)
+
+    def mean(self) -> Tensor:
+        """Return the mean map, NaN where no query has a key so far, float64  # [head, bin]."""
+        return self.weight.sum(0, dtype=torch.float64) / self.pairs.sum(0, dtype=torch.float64)
+
+    def mass(self) -> Tensor:
+        """Return the attention of a mean query by offset, float64  # [head, bin].
+
+        Rows sum to the attention that goes to words; the rest goes to BOS and EOS.
+        """
+        weight, queries = (it.sum(0, dtype=torch.float64) for it in (self.weight, self.queries))
+        return weight / queries[:, None]
+
+    def blocks(self, times: NDArray[np.int64] | None = None) -> Blocks:
+        """Return how far heads stay in their block; NaN where there are no blocks.
+
+        Args:
+            times: how often each resample has a sentence; by default all once
+                [resample, sentence]
+        """
+        some = self.asked.sum(1) > 0  # [sentence]
+        weigh = torch.ones(1, len(some)) if times is None else torch.from_numpy(times)
+        weigh = weigh[:, some].float()
+
+        def total(counts: Tensor) -> Tensor:
+            return torch.tensordot(weigh, counts[some], dims=1)  # [resample, head, ...]
+
+        pairs = total(self.pairs)
+        mean = torch.where(pairs > 0, total(self.weight) / pairs, 0)  # [resample, head, bin]
+        asked = total(self.asked)  # [resample, head]
+        expected = (mean * total(self.inside_pairs)).sum(2) / asked
+        inside = total(self.inside) / asked
+        return Blocks(inside.double().numpy(), expected.double().numpy())
+
+
+class RelativeObserver(Observer):
+    """Sums attention by relative position, and inside blocks.
+
+    Args:
+        layout: heads of the model.
+        sides: of `joined`.
+        furthest: largest offset with a bin of its own.
+    """
+
+    def __init__(
+        self, layout: HeadLayout, sides: tuple[Side, Side], furthest: int = FURTHEST
+    ) -> None:
+        self.furthest = furthest
+        shape = (len(sides[0].sentences), len(layout))
+        bins = (*shape, 2 * furthest + 2)
+        self.found = RelativeMap(
+            layout,
+            weight=torch.zeros(bins),
+            pairs=torch.zeros(bins),
+            inside=torch.zeros(shape),
+            inside_pairs=torch.zeros(bins),
+            asked=torch.zeros(shape),
+            queries=torch.zeros(shape),
+        )
+        self.blocks = [[_blocks(side, index) for index in range(shape[0])] for side in sides]
+
+    def observe(self, view: RoleView) -> None:
+        """Sum one batch; see `Observer.observe`."""
+        here = view.batch.indices
+        where: dict[str, tuple[Tensor, Tensor, Tensor]] = {}
+        for name, weights in view.attention.items():
+            queries, _ = view.tokens(name)
+            if name.site not in where:
+                where[name.site] = self._pairs(view, name.site)
+            seen, same, asked = where[name.site]
+            columns = self.found.layout.slices[name]
+            count = queries.ordinary.sum(1, keepdim=True).float().cpu()  # [batch, 1]
+            self.found.queries[here, columns] = count.expand(weights.shape[:2])
+            weights = weights * seen  # [batch, head, query, key]
+            self.found.weight[here, columns] = by_offset(weights, self.furthest).cpu()
+            self.found.pairs[here, columns] = by_offset(seen, self.furthest).cpu()
+            if name.site != "cross":
+                inside = (weights * same).sum((2, 3))  # [batch, head]
+                self.found.inside[here, columns] = inside.float().cpu()
+                self.found.inside_pairs[here, columns] = by_offset(same, self.furthest).cpu()
+                self.found.asked[here, columns] = asked.expand_as(inside).cpu()
+
+    def _pairs(self, view: RoleView, site: str) -> tuple[Tensor, Tensor, Tensor]:
+        """Return which pairs of words see each other, and which of them share a block.
+
+        Returns:
+            1 or 0  # each [batch, 1, query, key]
+            words that ask, 0 in sentences of one block  # [batch, 1]
+        """
+        queries, keys = view.batch.target, view.batch.source
+        if site == "encoder":
+            queries = keys
+        elif site == "decoder":
+            keys = queries
+        seen = queries.ordinary[:, :, None] & keys.ordinary[:, None]  # [batch, query, key]
+        if site == "decoder":
+            seen = seen.tril()
+        block = torch.full_like(queries.ids, NO_BLOCK)  # [batch, token]
+        if site != "cross":
+            of_side = self.blocks[site == "decoder"]
+            pieces = [piece for index in view.batch.indices.tolist() for piece in of_side[index]]
+            block[queries.ordinary] = torch.tensor(pieces, dtype=torch.long, device=block.device)
+        several = block.amax(1) > 0  # [batch]
+        inside = (block != NO_BLOCK) & several[:, None]  # [batch, token]
+        same = (block[:, :, None] == block[:, None]) & inside[:, :, None] & inside[:, None]
+        return (
+            seen[:, None].float(),
+            (seen & same if site != "cross" else torch.zeros_like(seen))[:, None].float(),
+            inside.sum(1, keepdim=True).float(),
+        )
+
+
+def by_offset(pairs: Tensor, furthest: int) -> Tensor:
+    """Sum the diagonals of maps: what stands at key - query = -F ... F, and all further away.
+
+    Args:
+        pairs: [batch, head, query, key]
+        furthest: F.
+
+    Returns:
+        [batch, head, bin]
+    """
+    queries, keys = pairs.shape[2:]
+    # Rows are shifted against each other by reading them one element shorter than they are, so
+    # that diagonals become columns: query q counted from the last, key k is at column q + k.
+    skewed = F.pad(pairs.flip(2), (0, queries)).flatten(2)[..., : queries * (keys + queries - 1)]
+    sums = skewed.unflatten(2, (queries, keys + queries - 1)).sum(2)  # [batch, head, diagonal]
+    zero = queries - 1  # the diagonal of offset 0
+    low, high = max(0, zero - furthest), min(sums.shape[2], zero + furthest + 1)
+    near = sums[..., low:high]  # [batch, head, offset]
+    around = (low - zero + furthest, furthest + zero + 1 - high)
+    far = sums.sum(2, keepdim=True) - near.sum(2, keepdim=True)  # [batch, head, 1]
+    return torch.cat([F.pad(near, around), far.clamp(min=0)], dim=2)
+
+
+def _blocks(side: Side, index: int) -> list[int]:
+    """Return the block of every piece of a sentence, counted from 0."""
+    words = side.pieces[index]
+    block = [NO_BLOCK] * words.coverage.pieces
+    number, marked = 0, True
+    for word, pieces in zip(side.sentences[index].words, words.pieces, strict=True):
+        mark = is_mark(word)
+        if not mark and marked and any(it != NO_BLOCK for it in block):
+            number += 1
+        marked = mark
+        for piece in pieces if not mark else ():
+            block[piece] = number
+    return block

@@ -1,0 +1,143 @@
+"""Survival, agreement of seeds and the causal test, on tables and networks whose truth is known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from headcount.analyses.result import Column, Result, Table
+from headcount.analyses.role_causal import Contrast, closed_sets, contrasts, margins
+from headcount.analyses.role_seeds import _agreement, _jaccard, _same, seeds_tables, t_interval
+from headcount.analyses.role_survival import compared_times, survival_table
+from headcount.models.gates import Head
+from headcount.models.planted import CARRIER, COPIER
+
+HEADS = tuple(Head(site, layer, head) for site in ("encoder", "cross") for layer in (0, 1)
+              for head in range(4))  # fmt: skip
+
+
+def order(name: str, heads, draw: int = 0) -> list[dict]:
+    return [
+        {"order": name, "draw": draw, "step": step, **head._asdict()}
+        for step, head in enumerate(heads, 1)
+    ]
+
+
+def test_roles_that_go_last_are_told_from_sites_that_go_last():
+    removals = pd.DataFrame(order("gradient", HEADS))  # encoder first, cross last
+    having = {"alignment": {it for it in HEADS if it.site == "cross"}, "any": set(HEADS[::2])}
+    table = survival_table(removals, HEADS, having, resamples=100, seed=0, n="made")
+    aligned, some = table.rows.to_dict("records")
+    assert aligned["time"] == pytest.approx(np.mean(np.arange(8, 16) / 16))
+    assert aligned["time_lacking"] == pytest.approx(np.mean(np.arange(8) / 16))
+    assert aligned["p"] < 0.01  # all of them go after all others ...
+    assert aligned["p_within"] == 1.0  # ... but every cross head has the role
+    assert (aligned["left_half"], aligned["left_quarter"]) == (1.0, 0.5)
+    assert some["p"] == pytest.approx(
+        stats.logrank(np.arange(0, 16, 2) / 16, np.arange(1, 16, 2) / 16).pvalue
+    )
+
+
+def test_a_role_that_goes_last_within_its_site_is_found():
+    times = np.arange(16) / 16
+    has = np.array([head.layer == 1 for head in HEADS])
+    found = compared_times(times, has, HEADS, 100, 0)
+    # Of 70 x 70 ways to deal four of eight twice, one is so late and one so early.
+    assert found["p_within"] == pytest.approx(1 / 2001, abs=2 / 2001)
+
+
+def test_heads_that_never_go_are_censored():
+    times = np.where(np.arange(16) < 8, np.arange(16) / 16, 1.0)
+    has = np.arange(16) % 2 == 0
+    found = compared_times(times, has, HEADS, 0, 0)
+    alone = [stats.CensoredData(it[it < 1], right=it[it >= 1]) for it in (times[has], times[~has])]
+    assert found["p"] == pytest.approx(stats.logrank(*alone).pvalue)
+
+
+def test_agreement_beside_answers_of_other_questions():
+    generator = np.random.default_rng(0)
+    one = np.array([1.0, 1, 1, 0, 0, 0, 0, 0, 0, 0])
+    same = _agreement(np.stack([one, one], 1), None, np.zeros(10), _jaccard, generator)
+    assert (same["value"], same["questions"]) == (1.0, 10)
+    # Of C(10, 3) = 120 places for three roles, one is the same.
+    assert same["p"] == pytest.approx(1 / 120, abs=0.01)
+    shifted = _agreement(np.stack([one, one[::-1]], 1), None, np.zeros(10), _jaccard, generator)
+    assert shifted["value"] == 0.0 and shifted["p"] == 1.0
+    some = np.stack([one > 0, np.ones(10) > 0], 1)  # only three roles are in both
+    layers = _agreement(np.stack([one, one], 1), some, np.zeros(10), _same, generator)
+    assert layers["questions"] == 3
+    assert layers["by_chance"] == 1.0  # all three are in one layer: chance agrees as well
+
+
+def test_a_t_interval_is_that_of_scipy():
+    values = [0.2, 0.5, 0.6]
+    low, high = stats.t.interval(0.95, 2, np.mean(values), stats.sem(values))
+    assert t_interval(values) == (pytest.approx(low), pytest.approx(high))
+    assert np.isnan(t_interval([0.5])).all()
+
+
+def made(layer: int, outliers: int) -> Result:
+    """One role of one head in a layer, and one layer with so many outliers."""
+    arc = {"site": "encoder", "layer": layer, "head": 1, "family": "syntax", "kind": "nsubj"}
+    arc |= {"direction": "dependent->head", "effect": 0.2 + layer / 10, "chosen": True}
+    role = {**arc, "role": "nsubj, dependent->head"}
+    far = {"network": "trained", "number": 0, "site": "encoder", "layer": 0}
+    far |= {"outliers": outliers, "by_chance": 0.25}
+    rows = {"arcs": arc, "roles": role, "layers": far}
+    tables = {
+        name: Table("made", tuple(Column(key, "text", "") for key in row), pd.DataFrame([row]))
+        for name, row in rows.items()
+    }
+    return Result("roles", tables, {}, None)
+
+
+def test_seeds_share_a_role_in_different_layers_and_outliers_have_an_interval():
+    results = {f"seed{number}": made(number, count) for number, count in enumerate((1, 2, 3))}
+    tables = seeds_tables(results, 0)
+    (role,) = tables["shared"].rows.to_dict("records")
+    assert (role["models"], role["having"]) == (3, 3)
+    assert (role["heads"], role["layers"]) == ("0.1; 1.1; 2.1", "0; 1; 2")
+    assert role["lead"] == pytest.approx(0.3)
+    unlike = tables["unlike"].rows.iloc[-1]
+    assert (unlike["site"], unlike["some"], unlike["layers"]) == ("all", 2, 3)
+    assert unlike["share"] == pytest.approx(2 / 3)
+    assert unlike["p"] == pytest.approx(stats.binom.sf(1, 3, 0.25))
+
+
+def test_margins_without_the_carrier_are_nothing(planted):
+    """The planted network copies: the right target is its source, a wrong one has another word."""
+    pairs = [Contrast("oak fir elm", "oak fir elm", ("oak ash elm", "oak fir pine"))] * 2
+    found = margins(planted, pairs, [(), (CARRIER,), (COPIER,)])
+    losses = {}
+    for text in ("oak fir elm", "oak ash elm", "oak fir pine"):
+        (batch,) = planted.batches(["oak fir elm"], [text])
+        losses[text] = float(planted.token_losses(batch).sum())
+    right = losses.pop("oak fir elm")
+    assert found[()] == pytest.approx([min(losses.values()) - right] * 2, abs=1e-4)
+    assert abs(found[(CARRIER,)]).max() < 0.3 < found[()].min()
+    assert found[(COPIER,)] == pytest.approx(found[()], abs=0.5)
+
+
+def test_heads_of_a_role_are_closed_together_else_the_best_one():
+    rows = [
+        {"site": "encoder", "layer": 1, "head": head, "kind": "nsubj", "effect": 0.1 * head}
+        | {"direction": "dependent->head", "role": head > 1, "chosen": head == 3}
+        for head in range(4)
+    ]
+    (held,) = closed_sets(pd.DataFrame(rows), ("nsubj", "agreement"))
+    assert held.held and held.heads == (Head("encoder", 1, 2), Head("encoder", 1, 3))
+    none = pd.DataFrame([{**row, "role": False} for row in rows])
+    (best,) = closed_sets(none, ("nsubj",))
+    assert not best.held and best.heads == (Head("encoder", 1, 3),)
+    assert closed_sets(none, ("pronoun",)) == []
+
+
+def test_wrong_translations_are_wrong_in_one_word_and_not_from_training_text():
+    found = contrasts("agreement", 5, 0, set())
+    assert len({it.source for it in found}) == 5
+    for it in found:
+        (wrong,) = it.wrong
+        pairs = zip(it.right.split(), wrong.split(), strict=True)
+        assert sum(one != other for one, other in pairs) == 1
+    again = contrasts("agreement", 5, 0, {found[0].source})
+    assert found[0].source not in {it.source for it in again}
