@@ -121,8 +121,12 @@ def prepared(network: Network) -> PreparedDecoder:
     """Return the network's decoder made ready, made anew only when its weights have changed.
 
     Many gate masks or many single sentences are many searches with the same weights. Every
-    caller gets buffers of its own.
+    caller gets buffers of its own. Weights that are being trained are read anew every time,
+    because fused optimisers change them without counting it.
     """
+    if any(weight.requires_grad for weight in network.parameters()):
+        _prepared.pop(network, None)
+        return PreparedDecoder(network)
     versions = _versions(network)
     made = _prepared.get(network)
     if made is None or made[0] != versions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from itertools import product
 
 import pytest
@@ -302,6 +303,19 @@ def test_a_changed_weight_is_searched_as_it_is_now():
     assert expected != before
     network.load_state_dict(fresh.state_dict())
     assert search(network, source, settings, **MARKS) == expected
+
+
+def test_weights_in_training_are_searched_as_they_are_now():
+    """A fused optimiser writes in place without raising the count of versions."""
+    network = network_of().requires_grad_(True)
+    optimiser = torch.optim.AdamW(network.parameters(), lr=0.3, fused=True)
+    before = search(network, sources(12), SearchSettings(), **MARKS)
+    for weight in network.parameters():
+        weight.grad = torch.ones_like(weight)
+    optimiser.step()
+    after = search(network, sources(12), SearchSettings(), **MARKS)
+    assert after == search(copy.deepcopy(network), sources(12), SearchSettings(), **MARKS)
+    assert after != before
 
 
 def test_a_banned_token_keeps_its_share_of_the_probability():
