@@ -21,7 +21,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import joblib
 import torch
 
 from ..models.data.parallel_text import ParallelText
@@ -30,6 +29,7 @@ from ..models.gates import Head
 from ..models.translator import SearchSettings, Translator
 from .analysis import Progress
 from .provenance import Stopwatch, fingerprint, usable_cores
+from .workers import spread, workers_for
 
 CHUNKS_A_JOB = 12  # a chunk carries the model to its process; more of them balance better
 
@@ -158,19 +158,13 @@ def _in_processes(
     jobs: int,
 ) -> Iterable[int]:
     """Measure chunk after chunk and yield how many models were finished."""
-    on_cpu = translator.device.type == "cpu"
-    jobs = min(jobs or (usable_cores() if on_cpu else 1), max(len(missing), 1))
-    if jobs == 1:
-        for removed in missing:
-            yield _measure_chunk(translator, [removed], data, search, store)
-        return
-    count = min(jobs * CHUNKS_A_JOB, len(missing))
+    workers = workers_for(jobs, len(missing), on_cpu=translator.device.type == "cpu")
+    several = workers if workers > 0 else usable_cores()
+    count = len(missing) if workers == 1 else min(several * CHUNKS_A_JOB, len(missing))
     # Models with few heads babble and take long; dealing them out like cards spreads them.
     chunks = [missing[start::count] for start in range(count)]
-    parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
-    yield from parallel(
-        joblib.delayed(_measure_chunk)(translator, chunk, data, search, store) for chunk in chunks
-    )
+    todo = ((translator, chunk, data, search, store) for chunk in chunks)
+    yield from spread(_measure_chunk, todo, workers, ordered=False)
 
 
 def _measure_chunk(

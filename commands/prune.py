@@ -33,6 +33,14 @@ Examples:
 @click.option("--sentences", type=click.IntRange(min=1), help="Test sentences to translate.")
 @click.option("--jobs", type=click.IntRange(min=0), help="Processes; 0 is one a core.")
 @click.option(
+    "--backend",
+    type=click.Choice(["processes", "dask", "ray"]),
+    default="processes",
+    show_default=True,
+    help="Where the jobs run; Dask and Ray find their cluster by DASK_SCHEDULER_ADDRESS and "
+    "RAY_ADDRESS, and it has to share the file system.",
+)
+@click.option(
     "-o",
     "--output",
     metavar="FOLDER",
@@ -59,6 +67,7 @@ def command(
     draws: int | None,
     sentences: int | None,
     jobs: int | None,
+    backend: str,
     output: Path | None,
     ways: tuple[str, ...],
     seed: int | None,
@@ -78,6 +87,7 @@ def command(
     from ..analyses.phenomena import shown_by
     from ..analyses.pipeline import Pipeline, open_run
     from ..analyses.prune import prune
+    from ..analyses.workers import cluster
     from ..models.devices import resolve_device
     from ..models.errors import UsageError
     from .progress import ProgressBar
@@ -89,7 +99,7 @@ def command(
         raise UsageError(f"--{alone[0].replace('_', '-')} goes with --compare alone")
     if (ways and metrics) or (goal and not ways and (changes or output)):
         raise UsageError("--metric, --draws, --sentences, --jobs and -o are for the curve alone")
-    with ProgressBar() as progress:
+    with ProgressBar() as progress, cluster(backend):
         pipeline = Pipeline(open_run(run), resolve_device(device), progress)
         own_seed = pipeline.settings.seed if seed is None else seed
         if ways:

@@ -18,14 +18,13 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import joblib
-
 from ...models.data.parallel_text import ParallelText
 from ...models.files import write_json
 from ...models.gates import Head
 from ...models.translator import SearchSettings
 from ..points import Measured, measure
-from ..provenance import fingerprint, usable_cores
+from ..provenance import fingerprint
+from ..workers import spread, workers_for
 from .descent import Descent, Step, proved
 from .finish import Finish, from_scratch
 from .way import Chosen, Task, Way
@@ -112,15 +111,14 @@ def run_arms(
         jobs: processes; 0 takes one a core on a CPU and one on a GPU.
     """
     on_cpu = all(arm.task.translator.device.type == "cpu" for arm in arms)
-    jobs = min(jobs or (usable_cores() if on_cpu else 1), max(1, len(arms)))
-    arms = _ordered(arms, counts, data, search, folder, jobs)
-    if jobs == 1:
+    workers = workers_for(jobs, len(arms), on_cpu=on_cpu)
+    arms = _ordered(arms, counts, data, search, folder, workers)
+    if workers == 1:  # point by point, so that progress is heard
         for arm in arms:
             yield from _points(arm, counts, data, search, folder)
         return
-    parallel = joblib.Parallel(n_jobs=jobs, return_as="generator")  # in the order of the arms
-    todo = (joblib.delayed(_all_points)(arm, counts, data, search, folder) for arm in arms)
-    for points in parallel(todo):
+    todo = ((arm, counts, data, search, folder) for arm in arms)
+    for points in spread(_all_points, todo, workers, ordered=True):
         yield from points
 
 
@@ -130,7 +128,7 @@ def _ordered(
     data: ParallelText,
     search: SearchSettings,
     folder: Path,
-    jobs: int,
+    workers: int,
 ) -> list[Arm]:
     """Ask ways whose order no seed changes once, and not once a repetition."""
     asked: dict[tuple[str, str], Arm] = {}
@@ -138,8 +136,8 @@ def _ordered(
         alike = arm.way.nested and not (arm.way.seeded or arm.way.trains or arm.way.begins)
         if alike and not _done(arm, counts, data, search, folder):
             asked.setdefault((arm.name, arm.where), arm)
-    todo = (joblib.delayed(_order)(arm, counts[-1]) for arm in asked.values())
-    found = dict(zip(asked, joblib.Parallel(n_jobs=jobs)(todo), strict=True))
+    todo = [(arm, counts[-1]) for arm in asked.values()]
+    found = dict(zip(asked, spread(_order, todo, workers, ordered=True), strict=True))
     ordered = []
     for arm in arms:
         if order := found.get((arm.name, arm.where)):
