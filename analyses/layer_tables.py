@@ -84,7 +84,12 @@ CENTRES = (
 GAINS = (
     *_TASK,
     Column("layer", "whole", "0 is what enters the first layer, l what leaves the l-th"),
-    Column("gain", "number", "accuracy above layer 0, less the same of a random network", "share"),
+    Column(
+        "gain",
+        "number",
+        "accuracy above layer 0, less what random weights add",
+        "share of the most added",
+    ),
     Column("low", "number", "lower bound of the interval", "share"),
     Column("high", "number", "upper bound of the interval", "share"),
 )
@@ -214,8 +219,8 @@ def centre_tables(verdicts: Mapping[str, Verdict], n: str) -> dict[str, Table]:
             interval=interval,
         ),
         "gains": Table.of(
-            "What each layer adds to layer 0, beyond a random network, as a share of the most "
-            "that any layer adds.",
+            "What each layer adds to layer 0, beyond what random weights add, as a share of the "
+            "most that any layer adds.",
             GAINS,
             gains,
             n=n,

@@ -3,11 +3,12 @@
 Each task gives one number, the CENTRE of what its layers add. With S(l) the accuracy of the
 probe on layer l, and R(l) that on the same network with random weights,
 
-    gain(l) = [(S(l) - S(0)) - (R(l) - R(0))] / (max S - S(0)),   not below 0,
-    centre = sum_{l>=1} l gain(l) / sum_{l>=1} gain(l).
+    gain(l) = [(S(l) - S(0)) - max(0, R(l) - R(0))] / (max S - S(0)),
+    centre = sum_{l>=1} l gain(l) / sum_{l>=1} gain(l),   gains below 0 counted as 0,
 
 averaged over models. Layer 0 is taken away because a word's form already tells much, the
-random network because mixing neighbours into a word helps even without any learning, and the
+random network because mixing neighbours into a word helps even without any learning (where
+it harms, as it does when layers bury the word, nothing is to be taken away), and the
 headroom because a task that is easy from the start must not count less. A task has a centre
 only if the 95 % interval of its gain, summed over layers and not cut at 0, lies above 0. Then
 
@@ -84,7 +85,8 @@ class TaskCurves:
                 trained = times @ right.T / total  # [resample, layer]
                 mixing = times @ self.random[index % len(self.random)].T / total
                 headroom = trained.max(1, keepdims=True) - trained[:, :1]
-                gain = (trained - trained[:, :1] - mixing + mixing[:, :1]) / headroom
+                unlearnt = np.maximum(mixing - mixing[:, :1], 0)  # [resample, layer]
+                gain = (trained - trained[:, :1] - unlearnt) / headroom
             gains.append(np.where(np.isfinite(gain), gain, 0))
         of_models = np.stack(gains, axis=1)  # [resample, model, layer]
         return np.take_along_axis(of_models, models[:, :, None], axis=1).mean(1)
@@ -268,7 +270,10 @@ def _with_drawn_tasks(
     means = []
     for chosen in (np.flatnonzero(semantic), np.flatnonzero(~semantic)):
         picks = generator.choice(chosen, size=(len(centres), len(chosen)))
-        means.append(np.nanmean(np.take_along_axis(centres, picks, axis=1), axis=1))
+        drawn = np.take_along_axis(centres, picks, axis=1)  # [resample, task]
+        there = np.isfinite(drawn)  # where layers add nothing there is no centre
+        with np.errstate(divide="ignore", invalid="ignore"):
+            means.append(np.where(there, drawn, 0).sum(1) / there.sum(1))
     found: Array = means[0] - means[1]
     return found[np.isfinite(found)]
 

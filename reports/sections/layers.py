@@ -82,12 +82,13 @@ def _verdict(row: Row) -> str:
 
 def _gains(findings: Findings, side: str) -> dict[str, Any] | None:
     """Draw what each layer adds, task by task, the families apart by colour and dash."""
-    rows = _of(findings, "gains", side)
-    if not rows:
-        return None
+    centred = {row["task"] for row in _of(findings, "centres", side) if not missing(row["centre"])}
     by_task: dict[str, list[Row]] = {}
-    for row in rows:
-        by_task.setdefault(row["task"], []).append(row)
+    for row in _of(findings, "gains", side):
+        if row["task"] in centred:  # the shares of the others are shares of nothing
+            by_task.setdefault(row["task"], []).append(row)
+    if not by_task:
+        return None
     counts = dict.fromkeys(STYLES, 0)
     lines = []
     for task, own in by_task.items():
@@ -104,9 +105,10 @@ def _gains(findings: Findings, side: str) -> dict[str, Any] | None:
     )
     families = {task: own[0]["family"] for task, own in by_task.items()}
     text = (
-        "Accuracy above layer 0, less the same in the network with random weights, as a share of "
-        "the most that any layer adds. Syntax is drawn solid, semantics dashed; the marker tells "
-        "the task. A curve that rises early belongs to what low layers know."
+        "Accuracy above layer 0, less what layers of a network with random weights add, as a share "
+        "of the most that any layer adds. Syntax is drawn solid, semantics dashed; the marker "
+        "tells the task. Tasks to which layers add nothing are left out. A curve that rises early "
+        "belongs to what low layers know."
     )
     return {
         "legend": [
@@ -223,7 +225,7 @@ def _curves(findings: Findings, side: str) -> list[tuple[str, Markup]]:
             lines=lines,
             marks=marks,
         )
-        drawn.append((f"{name} ({family})", draw(chart, (360, 240), 240)))
+        drawn.append((f"{name} ({family})", draw(chart, (760, 250), 240)))
     return drawn
 
 

@@ -48,6 +48,33 @@ def test_centres_by_hand():
     assert np.isnan(centre_of(np.array([[0, -0.1, 0.0]]))).all()
 
 
+def test_gains_by_hand():
+    def task_of(right, random):
+        shape = (1, len(right), 1)
+        made = (np.array(it, dtype=float).reshape(shape) for it in (right, random))
+        return TaskCurves("made", "syntax", *made, np.array([10.0]))
+
+    def gains(*made):
+        return task_of(*made).gains(np.array([[0]]), np.array([[1.0]]))[0]
+
+    # Headroom is 4 of 10; a random network adds 1, then 2, of 10.
+    assert gains((5, 7, 9), (4, 5, 6)) == pytest.approx([0, (2 - 1) / 4, (4 - 2) / 4])
+    # Where it harms, nothing is taken away: no layer adds more than all there is to add.
+    assert gains((5, 7, 9), (4, 2, 0)) == pytest.approx([0, 0.5, 1])
+    assert gains((5, 5, 5), (4, 5, 6)).tolist() == [0, 0, 0]  # nothing to add
+
+
+def test_every_task_has_its_gains_beside_the_answer():
+    made = [*tasks(LOW, HIGH), curves("flat", "syntax", (0.5,) * 5)]
+    found = {it.task: it for it in answer(made).gains}
+    assert set(found) == {it.task for it in made}
+    assert found["flat"].centre is None and found["flat"].interval is None
+    one = found["syn0"]
+    assert one.interval[0] < one.centre < one.interval[1] < 2
+    assert (one.low <= one.values).all() and (one.values <= one.high).all()
+    assert one.values[0] == 0 and one.values.argmax() == 1
+
+
 def test_the_four_answers():
     assert answer(tasks(LOW, HIGH)).answer == "syntax lower"
     assert answer(tasks(HIGH, LOW)).answer == "semantics lower"

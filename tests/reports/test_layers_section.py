@@ -32,7 +32,7 @@ def made_layers(names=("upos", "role"), answer="undecided") -> Result:
             {**same, "layer": layer, "gain": layer / 2, "low": layer / 2 - 0.1, "high": layer / 2}
             for layer in range(3)
         ]
-        centre = (1.25, 1.1, 1.4) if task == "upos" else (None, None, None)
+        centre = (1.25, 1.1, 1.4)
         centres.append({**same, **dict(zip(("centre", "low", "high"), centre, strict=True))})
         baselines.append(
             {**same, "majority": 0.3, "by_type": 0.55 if task == "upos" else None}
@@ -96,7 +96,7 @@ def test_every_layer_stands_beside_its_baselines(section):
     ]  # fmt: skip
     assert rows[1][-4:] == ["71.0", "–", "–", "30.0"]
     _, centres = sheet(section, "Encoder: centres")
-    assert centres[0][2] == "1.25 [1.10, 1.40]" and centres[1][2].startswith("none")
+    assert [row[2] for row in centres] == ["1.25 [1.10, 1.40]"] * 2
 
 
 def test_families_differ_by_colour_and_dash_and_tasks_by_marker(section):
@@ -105,6 +105,9 @@ def test_families_differ_by_colour_and_dash_and_tasks_by_marker(section):
     drawn = [it.attributes.get("class", "") for it in wide.all("g")]
     drawn = [name for name in drawn if name.startswith("line ")]
     assert drawn == ["line line-0", "line line-1"]
+    assert figure.all("ul", class_="legend")[0].text.split() == [
+        "part", "of", "speech", "(syntax)", "role", "(semantics)",
+    ]  # fmt: skip
     small = section.one("figure", id="figure-layers-curves-encoder")
     titles = [it.text for it in small.all("h4")]
     assert titles == ["part of speech (syntax)", "role (semantics)"]
@@ -113,6 +116,17 @@ def test_families_differ_by_colour_and_dash_and_tasks_by_marker(section):
         it.attributes.get("class") for it in wide.all("g")
     }
     assert "majority" in wide.text and "word type" in wide.text
+
+
+def test_tasks_to_which_layers_add_nothing_have_no_centre_and_no_line(tmp_path):
+    made = made_layers()
+    for name in ("centre", "low", "high"):
+        made.tables["centres"].rows.loc[1, name] = None
+    section = section_of(tmp_path, made)
+    _, centres = sheet(section, "Encoder: centres")
+    assert centres[1][2].startswith("none")
+    figure = section.one("figure", id="figure-layers-gains-encoder")
+    assert "role" not in figure.all("ul", class_="legend")[0].text
 
 
 def test_only_what_surely_changed_is_said_to_have_gone_with_the_heads(section):
