@@ -12,6 +12,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
@@ -104,7 +105,8 @@ def fill_network(network: Network, tensors: dict[str, Tensor]) -> None:
         if parameter.shape != tensors[name].shape:
             shapes = f"{list(tensors[name].shape)}, expected {list(parameter.shape)}"
             raise CheckpointError(f"weight {name} has shape {shapes}")
-        parameter.data.copy_(tensors[name])
+        with torch.no_grad():  # not through .data, which would hide that the weights changed
+            parameter.copy_(tensors[name])
 
 
 def fingerprint_of(network: Network, *others: str) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import torch
 from torch import nn
+from torch.autograd.graph import increment_version
 from torch.nn.parallel import DistributedDataParallel
 
 from ..batch import Batch
@@ -257,9 +258,13 @@ def _optimiser(
     ]
     if own := list(companion.parameters()):
         groups.append({"params": own, "weight_decay": 0.0, "own_rate": companion.learning_rate})
-    return torch.optim.AdamW(
+    optimiser = torch.optim.AdamW(
         groups, lr=settings.learning_rate, betas=settings.betas, eps=1e-9, fused=True
     )
+    # Fused steps write weights without telling: whoever keeps something made of weights, as the
+    # decoder does, would go on with the old ones.
+    optimiser.register_step_post_hook(lambda *_: increment_version(weights))
+    return optimiser
 
 
 def _without_exchange(objective: nn.Module, wait: bool) -> AbstractContextManager[None]:

@@ -5,6 +5,7 @@ import math
 import os
 import subprocess
 import sys
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from headcount.models.data.token_store import TokenStore
 from headcount.models.errors import CheckpointError, UsageError
 from headcount.models.losses import token_cross_entropy
 from headcount.models.network import Network
-from headcount.models.training import loop
+from headcount.models.training import from_corpus, loop
 from headcount.models.training.averaging import average_of
 from headcount.models.training.from_corpus import train_from_corpus
 from headcount.models.training.loop import DivergedError
@@ -92,6 +93,25 @@ def test_the_loss_falls_and_the_history_is_whole(tmp_path: Path):
     assert progress.history[-1]["valid_nll"] < progress.history[0]["valid_nll"] - 0.5
     assert [it["update"] for it in figures] == list(range(1, 61))
     assert figures[0]["train_nll"] == pytest.approx(math.log(24), abs=1.0)
+
+
+def test_a_validation_translates_with_the_weights_of_its_moment(tmp_path: Path, monkeypatch):
+    measure, pairs = from_corpus.validation, []
+
+    def also_of_a_copy(*arguments):
+        validate = measure(*arguments)
+
+        def asked(network: Network) -> dict[str, float]:
+            found = validate(network)
+            pairs.append((found["valid_bleu"], validate(deepcopy(network))["valid_bleu"]))
+            return found
+
+        return asked
+
+    monkeypatch.setattr(from_corpus, "validation", also_of_a_copy)
+    _train(tmp_path, updates=60, validate_every=20, validation_sentences=20)
+    assert [kept for kept, _ in pairs] == [fresh for _, fresh in pairs]
+    assert len({fresh for _, fresh in pairs}) > 1
 
 
 def test_averaging_is_the_mean_of_the_last_checkpoints(tmp_path: Path, monkeypatch):
