@@ -138,7 +138,7 @@ def _sites(findings: Findings) -> dict[str, Any] | None:
         findings, "prune", ("sites",), text, unit="BLEU points", measure="bleu"
     )
     return {
-        "chart": draw(chart, wide=(600, 300), narrow=280),
+        "chart": draw(chart, wide=(820, 320), narrow=280),
         "legend": [(swatch(line.style, line.marker), line.label) for line in lines],
         "sheet": Sheet("BLEU by heads left at one site", columns, printed, words=frozenset()),
         "caption": caption,
