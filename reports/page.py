@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,7 @@ def assembled(template: str, values: Mapping[str, Any]) -> str:
     """Return a whole page: a template with values, and the style and script that all share."""
     style = (FOLDER / "styles" / "page.css").read_text(encoding="utf-8") + style_sheet()
     scripts = sorted((FOLDER / "scripts").glob("*.js"))
-    script = "".join(path.read_text(encoding="utf-8") for path in scripts)
+    script = "".join(_compact(path.read_text(encoding="utf-8")) for path in scripts)
     return str(
         render(
             template,
@@ -88,6 +89,16 @@ def assembled(template: str, values: Mapping[str, Any]) -> str:
             },
         )
     )
+
+
+def _compact(script: str) -> str:
+    """Leave out what only its readers need: indentation, comments, breaks that end nothing.
+
+    The scripts have no text that runs over several lines, and end every statement themselves.
+    """
+    lines = (line.strip() for line in script.splitlines())
+    kept = "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
+    return re.sub(r"(?<=[{(\[,;])\n", "", kept)
 
 
 def _policy(style: str, script: str) -> str:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from ..drawing.charts import Axis, Chart, Line, Point, draw, swatch
 from ..drawing.palette import style_of
 from ..findings import Findings, records
-from ..rendering import caption_of, render
+from ..rendering import Sheet, caption_of, render
 from ..wording import duration, fixed, missing, whole
 from . import section
 
@@ -42,6 +42,7 @@ def training(findings: Findings) -> Markup | None:
                 for line in (*losses, bleu)
                 if line.points
             ],
+            "sheet": _sheet(steps),
             "facts": [
                 ("Steps", whole(last["step"])),
                 ("Time", duration(last["seconds"])),
@@ -60,6 +61,22 @@ def training(findings: Findings) -> Markup | None:
             ),
         },
     )
+
+
+def _sheet(steps: list[dict[str, Any]]) -> Sheet:
+    """Return the steps at which the validation text was read."""
+    columns = ["Step", "Training loss (nats)", "Validation NLL (nats a token)", "Validation BLEU"]
+    printed = [
+        [
+            whole(row["step"]),
+            fixed(row["train_loss"], 3),
+            fixed(row["valid_nll"], 3),
+            fixed(row["valid_bleu"], 1),
+        ]
+        for row in steps
+        if not (missing(row["valid_nll"]) and missing(row["valid_bleu"]))
+    ]
+    return Sheet("Training by validation step", columns, printed, 1, frozenset())
 
 
 def _line(steps: list[dict[str, Any]], name: str, label: str, style: int) -> Line:

@@ -4,10 +4,14 @@ Skipped where either is missing: `pip install -e ".[dev]"` brings playwright, an
 from the operating system (`apt-get install chromium`).
 """
 
+import csv
+import json
 import math
 import shutil
 import subprocess
 from contextlib import contextmanager
+from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from made_heads import made_attention, made_roles, weight
@@ -268,6 +272,34 @@ def test_a_dark_screen_gets_a_dark_page(visit):
         assert line.evaluate("e => getComputedStyle(e).stroke") == "rgb(108, 182, 255)"
     with visit(color_scheme="light") as page:
         assert page.evaluate(ground) == "rgb(255, 255, 255)"
+
+
+def test_what_a_figure_shows_is_saved_from_the_page_alone(visit):
+    def saved(page, name):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=f"Save {name}", exact=True).click()
+        return download.value.suggested_filename, Path(download.value.path()).read_text("utf-8")
+
+    with visit() as page:
+        name, text = saved(page, "quality as CSV")
+        rows = list(csv.reader(text.splitlines()))
+        assert name == "quality.csv" and rows[0][:4] == ["Split", "Search", "Measure", "Value"]
+        assert rows[1][:4] == ["valid", "greedy", "BLEU points", "89.91"] and len(rows) == 7
+        name, text = saved(page, "quality as JSON")
+        found = json.loads(text)
+        assert found["tables"][0]["rows"][0][3] == 89.91 and found["n"] == "500 sentences a split"
+        name, text = saved(page, "training as SVG")
+        drawn = ElementTree.fromstring(text)
+        inside = [it.get("fill") for it in drawn.iter("{http://www.w3.org/2000/svg}text")]
+        assert (
+            name == "training.svg"
+            and len(drawn) == 2
+            and set(inside)
+            <= {
+                "rgb(85, 93, 104)",
+                "rgb(26, 30, 36)",
+            }
+        )
 
 
 @pytest.mark.slow
