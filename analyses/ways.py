@@ -25,61 +25,25 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 from pydantic import Field
 
-from ..models.data.parallel_text import Corpus, ParallelText
+from ..models.data.parallel_text import Corpus
 from ..models.errors import UsageError, did_you_mean
 from ..models.gates import SITES, Head
-from ..models.quality import RESAMPLES, quality, signature
+from ..models.quality import RESAMPLES, signature
 from ..models.settings import Settings
 from ..models.training.from_corpus import Recipe
 from ..models.translator import SearchSettings, Translator
 from .analysis import Progress, silent
-from .columns import HEAD
-from .points import Measured, measure
-from .proof import PROOF, PROOF_BEAM
+from .points import measure
 from .provenance import Stopwatch, provenance
-from .prune_tables import AREA, CURVE, area_of, bleu_by_model
 from .pruning.arms import Arm, ArmPoint, run_arms
-from .pruning.curves import (
-    MEASURES,
-    against_table,
-    overview_table,
-    resampled,
-    summary_table,
-)
-from .pruning.descent import PROOF_SENTENCES
 from .pruning.finish import Finish
 from .pruning.goal import Goal, fewest, way_of
-from .pruning.vanishing import vanishing_tables
 from .pruning.way import Task, Way
+from .pruning.way_tables import way_tables
 from .removal import RANDOM, head_counts
-from .result import Column, Result, Table
-
-Record = dict[str, Any]
-_WHERE = Column("where", "text", "where heads may go: all sites, or one")
-WAYS_CURVE = (
-    *CURVE,
-    _WHERE,
-    Column("chrf", "number", "corpus chrF", "chrF points"),
-    Column("undecided", "number", "heads that were undecided when a training ended", "share"),
-    Column("updates", "whole", "updates trained since the whole model"),
-    Column("choosing", "number", "processor time to choose", "seconds"),
-    Column("training", "number", "processor time to train on", "seconds"),
-    Column("measuring", "number", "processor time to measure", "seconds"),
-)
-WAYS_AREA = (*AREA, _WHERE)
-KNEE = (
-    *CURVE[:2],
-    _WHERE,
-    Column("heads_left", "whole", "heads below which BLEU falls faster than on average"),
-)
-KEPT = (
-    *CURVE[:3],
-    _WHERE,
-    *HEAD,
-)
+from .result import Result
 
 
 class WaysSettings(Settings):
@@ -170,7 +134,9 @@ def ways(
             for point in run_arms(arms, counts, data, search, Path(place) / "points", jobs):
                 points.append(point)
                 progress("ways", len(points), total, f"{point.name}, {point.heads} heads")
-    tables = _tables(translator, points, data, settings, seed, roles or {})
+    whole = measure(translator, (), data, settings.search)
+    about = (data, settings.resamples, seed, roles or {})
+    tables = way_tables(points, whole, layout, *about)
     origin = provenance(
         stopwatch,
         seed=seed,
@@ -240,121 +206,3 @@ def _repeated(name: str, member: Way, task: Task, settings: WaysSettings) -> lis
         )
         for draw in range(settings.draws if chance else repetitions)
     ]
-
-
-def _tables(
-    translator: Translator,
-    points: Sequence[ArmPoint],
-    data: ParallelText,
-    settings: WaysSettings,
-    seed: int,
-    roles: Mapping[str, Sequence[Head]],
-) -> dict[str, Table]:
-    """Return all tables of the analysis."""
-    every = _with_whole(translator, points, measure(translator, (), data, settings.search))
-    measured = {_key(it): it.measured for it in every}
-    bleu = bleu_by_model(measured, next(iter(measured)), data, settings.resamples, seed)
-    total = len(translator.layout)
-    curve = [_record(it, total, data, bleu[_key(it)]) for it in every]
-    arms = list(dict.fromkeys((it.where, it.name, it.draw) for it in every))
-    knees, areas = [], []
-    for where, name, draw in arms:
-        rows = [row for row in curve if row["where"] == where]
-        areas.append({**area_of(name, draw, rows), "where": where})
-        knees.append({**_knee(name, draw, rows), "where": where})
-    kept = [
-        {
-            "order": it.name,
-            "draw": it.draw,
-            "heads_left": len(it.kept),
-            "where": it.where,
-            **head._asdict(),
-        }
-        for it in points
-        for head in it.kept
-    ]
-    found = {name: resampled(every, name, data, settings.resamples, seed) for name in MEASURES}
-    n = f"{len(data)} test sentences ({data.name})"
-    how = f"95 % percentile bootstrap over sentences, {settings.resamples} resamples"
-    both = f"95 % percentile bootstrap over sentences and repetitions, {settings.resamples} "
-    both += "resamples; least and most: of the repetitions"
-    caption = "Quality of physically smaller models by the way their heads were chosen."
-    return {
-        "curve": Table.of(caption, WAYS_CURVE, curve, n=n, interval=how),
-        "summary": summary_table(found, n, both, list(found["bleu"].exact)),
-        "against": against_table(found["bleu"], n, both),
-        "overview": overview_table(every, found["bleu"], knees, n, both),
-        "area": Table.of("How much of the quality each curve keeps.", WAYS_AREA, areas, n=n),
-        "knee": Table.of("Where each curve bends.", KNEE, knees, n=n),
-        "kept": Table.of("Which heads each smaller model has.", KEPT, kept),
-        "proof": Table.of(
-            "Closed gates against heads cut out of the weights.",
-            (*PROOF, _WHERE),
-            [
-                {"order": it.name, "draw": it.draw, "heads_left": len(it.kept), "where": it.where}
-                | dict(it.proof)
-                for it in points
-                if it.proof
-            ],
-            n=f"{PROOF_SENTENCES} validation sentences a model, beam {PROOF_BEAM}",
-        ),
-        **vanishing_tables(every, translator.layout, roles),
-    }
-
-
-def _key(point: ArmPoint) -> tuple[str, str, int, int]:
-    return (point.where, point.name, point.draw, len(point.kept))
-
-
-def _with_whole(
-    translator: Translator, points: Sequence[ArmPoint], whole: Measured
-) -> list[ArmPoint]:
-    """Return all points with the whole model in front of every arm, from many heads to few."""
-    heads = translator.layout.heads
-    arms = list(dict.fromkeys((it.where, it.name, it.draw) for it in points))
-    every = [
-        ArmPoint(name, draw, len(heads), heads, whole, where=where) for where, name, draw in arms
-    ]
-    place = {arm: number for number, arm in enumerate(arms)}
-    return sorted(
-        [*every, *points], key=lambda it: (place[it.where, it.name, it.draw], -len(it.kept))
-    )
-
-
-def _record(point: ArmPoint, total: int, data: ParallelText, bleu: Record) -> Record:
-    """Return one row of `WAYS_CURVE`."""
-    said = point.measured.translations
-    chrf = quality("chrf", said, data.target, np.random.default_rng(0), resamples=1)
-    return {
-        "order": point.name,
-        "draw": point.draw,
-        "heads_left": len(point.kept),
-        "share_left": len(point.kept) / total,
-        **{f"{site}_left": sum(head.site == site for head in point.kept) for site in SITES},
-        **bleu,
-        "nll": point.measured.nll,
-        "parameters": point.measured.parameters,
-        "seconds": point.measured.seconds,
-        "sentences": len(said),
-        "where": point.where,
-        "chrf": chrf.score,
-        "undecided": float("nan") if point.undecided is None else point.undecided,
-        "updates": point.updates,
-        "choosing": point.choosing,
-        "training": point.training,
-        "measuring": point.measuring,
-    }
-
-
-def _knee(order: str, draw: int, curve: Sequence[Record]) -> Record:
-    """Return the point that lies highest above the line from the fewest to the most heads.
-
-    With share and BLEU both scaled to 0 ... 1 this is where the slope equals the mean slope
-    (Satopää et al. 2011).
-    """
-    rows = [row for row in curve if (row["order"], row["draw"]) == (order, draw)]
-    share = np.array([row["share_left"] for row in rows])  # [point], many to few
-    bleu = np.array([row["bleu"] for row in rows])  # [point]
-    width, height = share[0] - share[-1], bleu[0] - bleu[-1]
-    above = (bleu - bleu[-1]) / (height or 1) - (share - share[-1]) / (width or 1)  # [point]
-    return {"order": order, "draw": draw, "heads_left": rows[int(above.argmax())]["heads_left"]}

@@ -175,6 +175,28 @@ BIBTEX = {
   booktitle = {International Conference on Learning Representations},
   year = {2018}
 }""",
+    "behnke2020": """@inproceedings{behnke2020,
+  title = {Losing Heads in the Lottery: Pruning {Transformer} Attention in Neural Machine
+           Translation},
+  author = {Behnke, Maximiliana and Heafield, Kenneth},
+  booktitle = {Proceedings of EMNLP 2020},
+  pages = {2664--2674},
+  year = {2020},
+  doi = {10.18653/v1/2020.emnlp-main.211}
+}""",
+    "behnke2021": """@inproceedings{behnke2021,
+  title = {Pruning Neural Machine Translation for Speed Using Group Lasso},
+  author = {Behnke, Maximiliana and Heafield, Kenneth},
+  booktitle = {Proceedings of the Sixth Conference on Machine Translation},
+  pages = {1074--1086},
+  year = {2021}
+}""",
+    "zhu2017": """@misc{zhu2017,
+  title = {To prune, or not to prune: exploring the efficacy of pruning for model compression},
+  author = {Zhu, Michael and Gupta, Suyog},
+  note = {arXiv:1710.01878},
+  year = {2017}
+}""",
     "li2021": """@article{li2021,
   title = {Differentiable Subset Pruning of {Transformer} Heads},
   author = {Li, Jiaoda and Cotterell, Ryan and Sachan, Mrinmaya},

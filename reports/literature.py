@@ -34,6 +34,9 @@ OF_METHOD = {
     "prune": ("voita2019", "michel2019"),
     "l0": ("louizos2018", "voita2019"),
     "subset": ("li2021",),
+    "group_lasso": ("behnke2021",),
+    "early": ("behnke2020",),
+    "ways": ("zhu2017",),
     "distil": ("hinton2015",),
     "roles": ("voita2019", "clark2019"),
     "layers": ("tenney2019", "hewitt2019", "voita2020"),
@@ -61,14 +64,16 @@ def _methods(findings: Findings) -> Iterator[str]:
         ("evaluate", "quality", "measure"),
         ("score", "heads", "metric"),
         ("ways", "curve", "order"),
-        ("smaller", "answer", "way"),
     ):
         if findings.table(analysis, table) is not None and column in findings.rows(analysis, table):
             yield from findings.rows(analysis, table)[column].astype(str).unique()
     if "prune" in findings:
         yield "bleu"
-    for name in ("ways", "smaller"):
-        if name in findings and findings.results[name].settings.get("finish", {}).get("distil"):
+    for result in findings.results.values():
+        if result.analysis == "smaller":
+            yield str(result.settings.get("way", ""))
+        pruned = result.analysis in ("ways", "smaller")
+        if pruned and result.settings.get("finish", {}).get("distil"):
             yield "distil"
     if "relevance" in findings:
         yield str(findings.results["relevance"].settings.get("rule", ""))

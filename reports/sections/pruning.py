@@ -15,8 +15,6 @@ from ..wording import ABSENT, fixed, interval, missing, signed, significant, tit
 from . import section
 
 Row = dict[str, Any]
-PREFIX = "smaller"
-"""Results of smaller models have names that begin with this."""
 MEGABYTE = 1e6
 
 
@@ -26,7 +24,8 @@ def pruning(findings: Findings) -> Markup | None:
     names = [
         name
         for name in findings.results
-        if name.split("-")[0] == PREFIX and findings.table(name, "outcome") is not None
+        if findings.results[name].analysis == "smaller"
+        and findings.table(name, "outcome") is not None
     ]
     if not names:
         return None

@@ -5,7 +5,8 @@ from made_translators import CARRIER
 
 from headcount.analyses.pruning import arms
 from headcount.analyses.pruning.finish import Finish
-from headcount.analyses.ways import WaysSettings, _knee, ways
+from headcount.analyses.pruning.way_tables import _knee
+from headcount.analyses.ways import WaysSettings, ways
 from headcount.models.data.vocabulary import VocabularySettings
 from headcount.models.errors import UsageError
 from headcount.models.planted import planted_corpus
