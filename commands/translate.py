@@ -6,15 +6,23 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 import click
 
-from ..models.errors import DataError, SentenceTooLongError
+from ..models.errors import DataError, SentenceTooLongError, UsageError
 from .options import device_option
 
 if TYPE_CHECKING:
-    from ..models.translator import SearchSettings, Translator
+    from ..models.translator import SearchSettings, Translation
+
+
+class Translates(Protocol):
+    """All that this command asks of a model."""
+
+    def translate(self, sentences: list[str], search: SearchSettings) -> list[Translation]:
+        """Translate sentences."""
+        ...
 
 
 @click.command(
@@ -56,8 +64,8 @@ def command(
 ) -> None:
     """Translate the lines of the standard input with the model in RUN.
 
-    RUN is a run folder or a folder with a saved model. Every line of the input gives one line
-    of the output; empty lines stay empty. Input of any length is read in blocks.
+    RUN is a run folder or a folder with a saved or exported model. Every line of the input
+    gives one line of the output; empty lines stay empty. Input of any length is read in blocks.
     """
     from ..models.devices import resolve_device
     from ..models.gates import Head
@@ -65,9 +73,16 @@ def command(
     from ..models.translator import SearchSettings
 
     folder = run / "model" if (run / "model").is_dir() else run
-    translator = TransformerTranslator.load(folder, resolve_device(device))
-    if removed:
-        translator = translator.without([Head.parse(name) for name in removed])
+    translator: Translates
+    if (folder / "onnx.json").exists() and not (folder / "model.json").exists():
+        from ..models.export.onnx_translator import OnnxTranslator
+
+        if removed:
+            raise UsageError("heads cannot be cut out of graphs: cut first, then export")
+        translator = OnnxTranslator.load(folder)
+    else:
+        whole = TransformerTranslator.load(folder, resolve_device(device))
+        translator = whole.without([Head.parse(name) for name in removed]) if removed else whole
     search = SearchSettings(beam=beam, length_penalty=length_penalty)
     lines = decoded(sys.stdin.buffer)
     size = 1 if sys.stdin.isatty() else block
@@ -100,7 +115,7 @@ def decoded(stream: BinaryIO) -> Iterator[str]:
 
 
 def translated(
-    translator: Translator, sentences: list[str], search: SearchSettings, before: int = 0
+    translator: Translates, sentences: list[str], search: SearchSettings, before: int = 0
 ) -> Iterable[str]:
     """Return one line a sentence; empty for one without text.
 

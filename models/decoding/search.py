@@ -66,7 +66,7 @@ def search(
     found = [Hypothesis((), 0.0, True)] * len(source)
     searched = [i for i, sentence in enumerate(source) if any(token != eos for token in sentence)]
     searched.sort(key=lambda sentence: -len(source[sentence]))
-    batches = list(_batches(searched, source, settings))
+    batches = list(batches_by_length(searched, source, settings))
 
     def search_one(decoder: PreparedDecoder, batch: list[int]) -> list[Hypothesis]:
         rows = gates if gates is None or len(gates) == 1 else gates[batch]
@@ -132,7 +132,7 @@ def search_batch(
     return beam_search(prefixes, limits, rules, settings.beam)
 
 
-def _batches(
+def batches_by_length(
     order: Sequence[int], source: Sequence[Sequence[int]], settings: SearchSettings
 ) -> Iterator[list[int]]:
     """Cut sentences, longest first, into batches of at most `batch_tokens` padded tokens."""
