@@ -141,7 +141,7 @@ def setting_rows(runs: Runs) -> list[Record]:
     """Return the settings that are not the same in all runs that have the analysis."""
     flat = {
         name: {
-            key: f"{value}"
+            key: ", ".join(map(str, value)) if isinstance(value, list | tuple) else f"{value}"
             for analysis, result in results.items()
             for key, value in leaves(result.settings, f"{analysis}.")
         }

@@ -34,6 +34,8 @@ def lead_of(findings: Findings) -> str:
         what = f"{row['run']} scores {signed(row['difference'], 1)} BLEU against {row['baseline']}"
         bounds = f"[{signed(row['low'], 1)}, {signed(row['high'], 1)}]"
         verdict = "surely different" if sure else "these sentences do not tell them apart"
+        if row["low"] == row["high"] == 0:
+            verdict = "on no resample do they differ"
         sentences.append(f"{what} {bounds}: {verdict}.")
     n, place = whole(first[0]["sentences"]), f"‘{first[0]['split']}’, {first[0]['search']}"
     return f"On {n} common sentences ({place}): " + " ".join(sentences)
@@ -55,18 +57,17 @@ def _differences(findings: Findings) -> Markup | None:
             row["baseline"],
             row["split"],
             "any" if row["measure"] == "nll" else row["search"],
-            title_of(row["measure"]),
+            _measure(row),
             signed(row["difference"], _digits(row)),
             f"[{signed(row['low'], _digits(row))}, {signed(row['high'], _digits(row))}]",
             fixed(row["p"], 3),
-            row["unit"],
             whole(row["sentences"]),
         ]
         for row in _once(rows)
     ]
     columns = ["Run", "Against", "Split", "Search", "Measure", "Difference", "95 % interval", "p"]
-    columns += ["Unit", "Sentences"]
-    words = frozenset({0, 1, 2, 3, 4, 8})
+    columns += ["Sentences"]
+    words = frozenset({0, 1, 2, 3, 4})
     sheet = Sheet("Differences, sentence by sentence", columns, printed, 1, words)
     text = (
         "The first run’s score less the second’s, on the sentences that both have translated and "
@@ -82,6 +83,12 @@ def _differences(findings: Findings) -> Markup | None:
         empty = _caption(findings, "differences", "No pair of runs has a sentence in common.", "")
         block = Block("differences", "", None, empty)
     return blocks_of([block], lead=lead_of(findings), remarks=remarks)
+
+
+def _measure(row: Row) -> str:
+    """Name a measure; the NLL with its unit, which depends on the vocabularies."""
+    name = title_of(row["measure"])
+    return f"{name} ({row['unit']})" if row["measure"] == "nll" else name
 
 
 def _once(rows: list[Row]) -> list[Row]:
@@ -216,19 +223,19 @@ def _heads(findings: Findings) -> Markup | None:
                 else ABSENT
                 for site in sites
             ]
-            + [shared, over_all["names"] or ABSENT]
+            + [shared]
         )
     columns = ["Metric", "Run", "Against", "ρ, all heads", "ρ, shuffled within sublayers"]
     columns += [f"ρ, {title_of(site).lower()}" for site in sites]
-    columns += ["Shared top heads (by chance)", "Which"]
-    words = frozenset({0, 1, 2, len(columns) - 1})
+    columns += ["Shared top heads (by chance)"]
+    words = frozenset({0, 1, 2})
     sheet = Sheet("Rank correlation of heads", columns, printed, 1, words)
     same = any(row["same_model"] for row in rows)
     text = (
         "Spearman’s ρ of the importance of heads with the same number: 1 is the same order, 0 no "
         "relation. Heads of two trainings share nothing but a number and their sublayer, so only "
         "what exceeds the shuffled column is about single heads. Top heads: the most important "
-        "fifth of each run, and how many are the same."
+        "fifth of each run, and how many are the same; the data name them."
         + (" Runs that hold the same weights are compared here as well." if same else "")
     )
     block = Block("agreement", "", sheet, _caption(findings, "agreement", text, "−1 to 1"))
@@ -257,6 +264,7 @@ def _costs(findings: Findings) -> Markup | None:
     rows = findings.records(COMPARE, "costs")
     if not rows:
         return None
+    rows.sort(key=lambda row: (row["unit"] != "seconds", row["unit"]))
 
     def cell(row: Row) -> str:
         if row["unit"] == "seconds":

@@ -115,7 +115,7 @@ def test_other_shapes_are_not_compared_head_by_head():
 
 def test_only_settings_that_differ_are_listed():
     settings = {"beams": [1], "search": {"beam": 1, "length_penalty": 1.0}}
-    changed = {"beams": [1], "search": {"beam": 1, "length_penalty": 0.6}, "extra": True}
+    changed = {"beams": [1, 5], "search": {"beam": 1, "length_penalty": 0.6}, "extra": True}
     runs = {
         name: {"evaluate": evaluated(RIGHT, [5.0] * 12, settings=own)}
         for name, own in (("a", settings), ("b", changed))
@@ -123,6 +123,8 @@ def test_only_settings_that_differ_are_listed():
     rows = compare(runs).tables["settings"].rows
     found = [tuple(row) for row in rows.to_numpy().tolist()]
     assert found == [
+        ("evaluate.beams", "a", "1"),
+        ("evaluate.beams", "b", "1, 5"),
         ("evaluate.search.length_penalty", "a", "1.0"),
         ("evaluate.search.length_penalty", "b", "0.6"),
         ("evaluate.extra", "a", "not set"),
