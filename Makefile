@@ -29,7 +29,7 @@ test: $(stamp)
 	@$(python) -m pytest -n 2 $(ARGS)
 
 slow: $(stamp)
-	@$(python) -m pytest -m slow $(ARGS)
+	@$(python) -m pytest -n 2 -m slow $(ARGS)
 
 check: $(stamp)
 	$(python) -m ruff check
