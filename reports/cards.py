@@ -93,7 +93,7 @@ def _alone(findings: Findings) -> Part:
             change = signed(1000 * row["value"])
             found.setdefault(_name(row), []).append(["NLL, 10⁻³ nats a token", change, bounds, ""])
     for row in findings.records("score", "bleu"):
-        p = f"p {significant(row['p_holm'], 2)}"
+        p = f"{significant(row['p_holm'], 2)} (Holm)"
         bounds = interval(row["low"], row["high"])
         found.setdefault(_name(row), []).append(
             ["BLEU, points", signed(row["difference"]), bounds, p]
@@ -101,7 +101,7 @@ def _alone(findings: Findings) -> Part:
     if found and findings.table("score", "bleu") is None:
         for rows in found.values():
             rows.append(["BLEU, points", "not measured", "", ""])
-    columns = ["When it alone goes", "Change", "Interval", "Holm"]
+    columns = ["When it alone goes", "Change", "Interval", "p"]
     return "What breaks without it", columns, "", found or None
 
 

@@ -293,6 +293,11 @@
 
   // Rows of the table of all heads have these addresses only where no card can open.
   for (const row of all("tr[id^=head-]")) row.removeAttribute("id");
+  // A head that heads a row of any table leads to its card.
+  for (const { firstChild } of all(".sheet th[scope=row]")) {
+    const name = firstChild?.textContent;
+    if (cards.heads.includes(name)) firstChild.replaceWith(linkTo(name, name));
+  }
   // Every cell is a link; one of a map can be reached by Tab, the others by arrow keys.
   for (const map of all(".maps")) {
     const links = all("td[data-head]", map).map((cell) => {

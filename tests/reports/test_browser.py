@@ -192,6 +192,8 @@ def test_a_link_opens_the_card_of_a_head(visit, address):
         assert steps["Gradient"] == str(gone.index(34) + 1)
         assert sheet_of(page, "Most alike")[0] == ["decoder.1.1", "0.31", "no"]
         assert "\u22121: 60 %, 0: 25 %, further: 15 %" in card.inner_text()
+        page.locator("#roles .sheet th a").first.click()
+        page.locator("#card-title", has_text="encoder.0.3").wait_for()
 
 
 def test_cards_are_walked_and_closed_by_keyboard_alone(visit):

@@ -103,7 +103,7 @@ def test_the_card_has_the_change_of_bleu_where_it_was_measured(tmp_path):
     score.tables["bleu"] = Table.of("BLEU.", columns, [{**row, "p_holm": 0.012}])
     cards = cards_of(Findings.of_run(write_run(tmp_path, score)))
     found = rows_of(cards, "What breaks without it", 71)
-    assert found[1] == ["BLEU, points", "−1.25", "[−2.00, −0.50]", "p 0.012"]
+    assert found[1] == ["BLEU, points", "−1.25", "[−2.00, −0.50]", "0.012 (Holm)"]
     assert cards["profiles"] is None  # no roles, no profiles
 
 
