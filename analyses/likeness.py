@@ -39,6 +39,8 @@ from ..probe.roles.spread import Spread, spread_by_layer
 from .columns import HEAD
 from .result import Column, Table
 
+SPREAD = 50
+"""Sentences for the spread of layers, which needs a backward and is steady after a few."""
 NEAR = 0.5
 """Groups are what is joined below this share of the largest height."""
 Array = NDArray[np.float64]
@@ -138,7 +140,8 @@ def likeness(translator: Translator, sides: tuple[Side, Side]) -> list[Likeness]
     """
     observers = [LikenessObserver(translator.layout, site) for site in SITES]
     walk(translator, sides, observers)
-    spread = spread_by_layer(translator, sides)
+    few = (Side(it.sentences[:SPREAD], it.pieces[:SPREAD]) for it in sides)
+    spread = spread_by_layer(translator, (next(few), next(few)))
     return [
         Likeness(
             it.heads,

@@ -11,7 +11,6 @@ from markupsafe import Markup
 from ..drawing.palette import heat_step
 from ..findings import Findings, records
 from ..rendering import Caption, Sheet, caption_of, render
-from ..unproven import unproven
 from ..wording import fixed, interval, missing, signed, significant, title_of
 from . import section
 
@@ -40,7 +39,6 @@ def roles(findings: Findings) -> Markup | None:
                 for name, title, it in (
                     ("roles", "", _heads(findings)),
                     ("relations", "The strongest pairs of a head and a question", _pairs(findings)),
-                    ("importance", "Do important heads have roles?", _importance(findings)),
                     ("alignment", "Does cross-attention align words?", _alignment(findings)),
                     ("outliers", "Are some heads unlike the rest?", _outliers(findings)),
                 )
@@ -134,40 +132,6 @@ def _pairs(findings: Findings) -> Figure | None:
     return sheet, caption_of(findings, "roles", ("arcs",), text, unit="percent of questions")
 
 
-def _importance(findings: Findings) -> Figure | None:
-    """Return, metric by metric, the odds of a role among important heads."""
-    broken = unproven(findings)
-    rows = [
-        row
-        for row in findings.records("roles", "importance")
-        if row["site"] == "all" and row["metric"] not in broken
-    ]
-    if not rows:
-        return None
-    printed = [
-        [
-            title_of(row["metric"]),
-            _of(row["important_with"], row["important_without"]),
-            _of(row["others_with"], row["others_without"]),
-            significant(row["odds_ratio"]),
-            significant(row["p_within"], 2),
-        ]
-        for row in rows
-    ]
-    columns = ["Metric", "Important heads with a role", "Other heads with a role"]
-    columns += ["Odds ratio", "p within sites"]
-    sheet = Sheet("Roles and importance", columns, printed)
-    text = (
-        "Important are the heads in the top quarter of their site. Roles are dealt out anew "
-        "within each site for p, because sites differ in both."
-    )
-    return sheet, caption_of(findings, "roles", ("importance",), text, unit="heads")
-
-
-def _of(some: int, others: int) -> str:
-    return f"{some} of {some + others}"
-
-
 def _alignment(findings: Findings) -> Figure | None:
     """Return the best head, the mean and the union, by what is largest and where words are.
 
@@ -178,16 +142,16 @@ def _alignment(findings: Findings) -> Figure | None:
         row
         for row in findings.records("roles", "alignment")
         if (row["chosen"] or row["aligner"] in ALIGNERS)
-        and (row["asked"] == "said" or row["map"] == "weights")
+        and (row["asked"] == "said" or row.get("map", "weights") == "weights")
     ]
     if not rows:
         return None
     printed = [
         [
             f"{row['aligner']} (best head)" if row["chosen"] else ALIGNERS[row["aligner"]],
-            MAPS_OF[row["map"]],
+            MAPS_OF[row.get("map", "weights")],
             row["asked"],
-            MODELS[row["model"]],
+            MODELS[row.get("model", "whole")],
             _percent(row["precision"]),
             _percent(row["recall"]),
             f"{_percent(row['error_rate'])} "
@@ -197,7 +161,7 @@ def _alignment(findings: Findings) -> Figure | None:
     ]
     columns = ["Links by", "Largest", "Where the word is", "Model"]
     columns += ["Precision, %", "Recall, %", "Error rate, %"]
-    if len({row["model"] for row in rows}) == 1:  # nothing to tell apart
+    if len({row.get("model") for row in rows}) == 1:  # nothing to tell apart
         printed = [[*row[:3], *row[4:]] for row in printed]
         columns.remove("Model")
     sheet = Sheet("Word alignment", columns, printed, 1, frozenset(range(len(columns) - 3)))
@@ -230,6 +194,7 @@ def _outliers(findings: Findings) -> Figure | None:
             [
                 title_of(str(site)),
                 f"{own['layers_with_one_or_two']} of {own['layers']}",
+                fixed(own.get("by_chance"), 1),
                 _range(random["layers_with_one_or_two"]),
                 fixed(own["median_distance"]),
                 _range(random["median_distance"], 2),
@@ -237,13 +202,14 @@ def _outliers(findings: Findings) -> Figure | None:
                 ", ".join(twins) or "none",
             ]
         )
-    columns = ["Site", "Layers with one or two outliers", "With random weights"]
+    columns = ["Site", "Layers with one or two outliers", "By chance", "With random weights"]
     columns += ["Median distance", "With random weights", "Outliers (layer.head)", "Twins"]
-    sheet = Sheet("Heads unlike and alike", columns, printed, 1, frozenset({0, 5, 6}))
+    sheet = Sheet("Heads unlike and alike", columns, printed, 1, frozenset({0, 6, 7}))
     text = (
         "An outlier is further from the other heads of its layer than median + 3 MAD; twins are "
-        "each other’s nearest and nearer than half the median of the site. One model and few "
-        "heads a layer: compare with random weights before believing it."
+        "each other’s nearest and nearer than half the median of the site. By chance is what the "
+        "same distances give when they belong to no head. One model and few heads a layer: "
+        "compare with both before believing it."
     )
     tables = ("outliers", "map", "likeness", "merges")
     unit = "Jensen-Shannon distance; 1 is unlike as chance"

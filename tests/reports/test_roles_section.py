@@ -22,6 +22,102 @@ def table(records, **kinds) -> Table:
     return Table.of("made", columns(**kinds), records, n="40 sentences")
 
 
+NUMBERS = dict.fromkeys(
+    ("accuracy", "accuracy_closed", "accuracy_others", "margin_excess", "margin_excess_low",
+     "margin_excess_high", "p"), NUMBER,
+)  # fmt: skip
+TESTED = {
+    "causal": (
+        [
+            {"phenomenon": "agreement", "kind": "nsubj", "direction": "dependent->head"}
+            | {"heads": "encoder.1.2", "held": held, "accuracy": 1.0, "accuracy_closed": 0.75}
+            | {"accuracy_others": 0.99, "margin_excess": 1.5, "margin_excess_low": 1.0}
+            | {"margin_excess_high": 2.0, "p": 0.042}
+            for held in (True, False)
+        ],
+        {"phenomenon": TEXT, "kind": TEXT, "direction": TEXT, "heads": TEXT, "held": "truth"}
+        | NUMBERS,
+    ),
+    "survival": (
+        [
+            {"order": order, "family": "any", "having": 3, "time": 0.75, "time_lacking": 0.25}
+            | {"p_within": 0.01}
+            for order in ("gradient", "random")
+        ],
+        {"order": TEXT, "family": TEXT, "having": WHOLE, "time": NUMBER, "time_lacking": NUMBER}
+        | {"p_within": NUMBER},
+    ),
+    "kept": (
+        [
+            {"model": "cut", "family": "syntax", "role": "nsubj, dependent->head", "heads": 3}
+            | {"removed": 1, "stayed": 2, "gained": 0}
+        ],
+        {"model": TEXT, "family": TEXT, "role": TEXT}
+        | dict.fromkeys(("heads", "removed", "stayed", "gained"), WHOLE),
+    ),
+    "agreement": (
+        [
+            {"measure": "layer", "site": site, "questions": 9, "value": 0.5, "low": 0.25}
+            | {"high": 0.75, "by_chance": 0.3, "p": 0.2}
+            for site in ("encoder", "all")
+        ],
+        {
+            "measure": TEXT,
+            "site": TEXT,
+            "questions": WHOLE,
+            "value": NUMBER,
+            "low": NUMBER,
+            "high": NUMBER,
+        }
+        | {"by_chance": NUMBER, "p": NUMBER},
+    ),
+    "unlike": (
+        [
+            {"network": "trained", "site": "all", "layers": 27, "some": 9, "share": 1 / 3}
+            | {"share_low": low, "share_high": high, "by_chance": 0.3, "p": 0.4}
+            for low, high in ((0.25, 0.5), (None, None))
+        ],
+        {
+            "network": TEXT,
+            "site": TEXT,
+            "layers": WHOLE,
+            "some": WHOLE,
+            "share": NUMBER,
+            "p": NUMBER,
+        }
+        | {"share_low": NUMBER, "share_high": NUMBER, "by_chance": NUMBER},
+    ),
+    "shapes": (
+        [
+            {"network": "trained", "number": 0, "site": "encoder", "medoid": medoid}
+            | {"mean_silhouette": 0.5}
+            for medoid in ("encoder.0.1", "encoder.1.1", "encoder.1.1")
+        ]
+        + [
+            {"network": "random", "number": number, "site": "encoder", "medoid": "encoder.0.0"}
+            | {"mean_silhouette": 0.1}
+            for number in (0, 0, 1)
+        ],
+        {"network": TEXT, "number": WHOLE, "site": TEXT, "medoid": TEXT, "mean_silhouette": NUMBER},
+    ),
+    "layers": (
+        [
+            {"network": network, "site": "encoder", "layer": 0, "gap": gap, "variance": 0.8}
+            | {"gradient": 0.125}
+            for network, gap in (("trained", 0.5), ("random", 0.2), ("random", 0.3))
+        ],
+        {
+            "network": TEXT,
+            "site": TEXT,
+            "layer": WHOLE,
+            "gap": NUMBER,
+            "variance": NUMBER,
+            "gradient": NUMBER,
+        },
+    ),
+}
+
+
 def made_roles(kind: str = "nsubj", positions=()) -> Result:
     found = {**FIRST, "family": "syntax", "role": f"{kind}, dependent->head"}
     found |= {"share": 0.9, "effect": 0.5}
@@ -40,7 +136,12 @@ def made_roles(kind: str = "nsubj", positions=()) -> Result:
     ]
     counted = [
         {"network": kind, "number": number, "site": "encoder", "heads": 2, "outliers": count}
-        | {"layers": 1, "layers_with_one_or_two": count, "median_distance": 0.5 + number}
+        | {
+            "layers": 1,
+            "layers_with_one_or_two": count,
+            "by_chance": 0.3,
+            "median_distance": 0.5 + number,
+        }
         for kind, number, count in (("trained", 0, 1), ("random", 0, 0), ("random", 1, 1))
     ]
     pair = {"other_layer": 0, "other_head": 1, "distance": 0.36, "twins": True}
@@ -91,7 +192,7 @@ def made_roles(kind: str = "nsubj", positions=()) -> Result:
         ),
         "outliers": table(
             counted, network=TEXT, number=WHOLE, site=TEXT, heads=WHOLE, outliers=WHOLE,
-            layers=WHOLE, layers_with_one_or_two=WHOLE, median_distance=NUMBER,
+            layers=WHOLE, layers_with_one_or_two=WHOLE, by_chance=NUMBER, median_distance=NUMBER,
         ),
         "map": table(
             [{**FIRST, "outlier": False}, {**SECOND, "outlier": True}], **KINDS, outlier="truth"
@@ -101,12 +202,13 @@ def made_roles(kind: str = "nsubj", positions=()) -> Result:
             twins="truth",
         ),
     }  # fmt: skip
+    tables |= {name: table(records, **kinds) for name, (records, kinds) in TESTED.items()}
     return Result("roles", tables, {}, provenance(), ("Two words have no piece.",))
 
 
-def section_of(folder, result: Result):
+def section_of(folder, result: Result, name: str = "roles"):
     page = build_page(write_run(folder, result)).read_text(encoding="utf-8")
-    return read(page).one("section", id="roles")
+    return read(page).one("section", id=name)
 
 
 @pytest.fixture(scope="module")
@@ -123,8 +225,7 @@ def rows_of(table):
 
 def test_roles_are_named_head_by_head(section):
     sheets = [rows_of(it) for it in section.all("table", class_="sheet")]
-    heads, pairs, importance, alignment, unlike = sheets
-    assert importance[1] == ["Gradient", "2 of 3", "1 of 6", "7.50", "0.040"]
+    heads, pairs, alignment, unlike = sheets
     assert heads[1:] == [["encoder.0.0", "nsubj, dependent → head (90 %, lead +50)"]]
     assert pairs[1:] == [
         ["encoder.0.0", "nsubj, dependent → head", "90.0", "40.0 (−2)", "10.0", "30.0",
@@ -138,7 +239,33 @@ def test_roles_are_named_head_by_head(section):
         "union of all heads",
     ]
     assert alignment[1][1:] == ["weight", "said", "80.0", "70.0", "25.0 [20.0, 30.0]"]
-    assert unlike[1][1:] == ["1 of 1", "0 to 1", "0.50", "0.50 to 1.50", "0.1", "0.0 and 0.1"]
+    assert unlike[1][1:] == [
+        "1 of 1",
+        "0.3",
+        "0 to 1",
+        "0.50",
+        "0.50 to 1.50",
+        "0.1",
+        "0.0 and 0.1",
+    ]
+
+
+def test_roles_are_put_to_tests(tmp_path):
+    tests = section_of(tmp_path, made_roles(), name="role-tests")
+    sheets = [rows_of(it) for it in tests.all("table", class_="sheet")]
+    importance, causal, survival, kept, agreement, unlike, shapes, layers = sheets
+    assert importance[1] == ["Gradient", "2 of 3", "1 of 6", "7.50", "0.040"]
+    assert causal[1][1:] == [
+        "encoder.1.2", "nsubj, dependent → head", "100.0 → 75.0", "99.0", "+1.500 [1.000, 2.000]",
+        "0.042",
+    ]  # fmt: skip
+    assert causal[2][1] == "encoder.1.2 (best, no role)"
+    assert survival[1] == ["any role", "3", *["0.75 / 0.25 (p 0.010)"] * 2]
+    assert kept[1] == ["heads removed", "syntax: nsubj, dependent → head", "3", "1", "2", "0"]
+    assert [row[1:] for row in agreement[1:]] == [["9", "0.50 [0.25, 0.75]", "0.30", "0.20"]]
+    assert [row[3] for row in unlike[1:]] == ["33.3 [25.0, 50.0]", "33.3"]
+    assert shapes[1][1:] == ["2 like encoder.1.1, 1 like encoder.0.1", "0.50", "0.10, 0.10"]
+    assert layers[1][1:] == ["0.50", "0.25", "0.800", "0.800", "0.125", "0.125"]
 
 
 def test_the_absence_of_positional_heads_is_said(section):
