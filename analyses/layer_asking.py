@@ -203,7 +203,7 @@ def _asked_of(text: SideText, words: Words, settings: LayersSettings) -> Iterato
             yield "translation", partial(examples_of, member, text.sentences, words, "next")
             if linked:
                 yield "translation", partial(aligned_examples, member, text.pairs, words)
-    if text.side == "encoder" and linked:
+    if text.side == "encoder" and linked and settings.translations:
         yield "translation", partial(translation_examples, text.pairs, words)
 
 

@@ -67,6 +67,7 @@ class LayersSettings(Settings):
             for, so that tasks are compared on the same tokens. Empty: each of its own words.
         altered: sentences for each task about the order of words or clauses, at most.
         decoder_tasks: word tasks that the decoder is asked for the next and the aligned word.
+        translations: whether source words are asked what they were translated by.
         mixes: tasks for which layers are mixed.
         mix_examples: training examples of every mix, and of every probe with a hidden layer.
         structure: training of the structural probes.
@@ -87,6 +88,7 @@ class LayersSettings(Settings):
     same_words: str = ""
     altered: int = 1000
     decoder_tasks: tuple[str, ...] = ("upos", "supersense")
+    translations: bool = True
     mixes: tuple[str, ...] = ("upos", "relation", "supersense", "role")
     mix_examples: int = 5000
     structure: StructuralSettings = StructuralSettings()
@@ -112,23 +114,27 @@ class LayersSettings(Settings):
 
 
 class AffordableSurvey(SurveySettings):
-    """One control draw, no online code, and fits as exact as accuracies need."""
+    """One process, one control draw, no online code, and fits as exact as accuracies need."""
 
+    penalties: tuple[float, ...] = (1.0, 10.0, 100.0)
     controls: int = 1
     codes: bool = False
     tolerance: float = 1e-3
+    processes: int = 1
 
 
 class AffordableLayers(LayersSettings):
-    """What every run can pay for: three tasks a family, on the test text of the corpus.
+    """What every run can pay for: three tasks a family, of the encoder, on the test text.
 
-    `headcount layers` asks for more, and of more text.
+    `headcount layers` asks for more, of the decoder too, and of more text.
     """
 
     tasks: tuple[str, ...] = ("upos", "relation", "depth", "supersense", "role", "animacy")
+    sides: tuple[Side, ...] = ("encoder",)
     sentences: int = 0
     altered: int = 0
-    decoder_tasks: tuple[str, ...] = ("upos",)
+    decoder_tasks: tuple[str, ...] = ()
+    translations: bool = False
     mixes: tuple[str, ...] = ()
     structure_sentences: int = 0
     numbers: bool = False

@@ -8,9 +8,10 @@ So the same command goes on after Ctrl-C or a kill, and does nothing when all is
               +----> score -> prune -> roles -+-> report
               +----> relevance ---------------+
               +----> attention_examples ------+
+              +----> layers ------------------+
 
-Drawing is not known on this floor: whoever calls the pipeline brings the function that
-writes the page.
+Layers are probed only where the corpus has gold annotation. Drawing is not known on this
+floor: whoever calls the pipeline brings the function that writes the page.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from ..models.transformer import TransformerTranslator
 from .analysis import Progress, silent
 from .attention_examples import attention_examples
 from .evaluate import evaluate
+from .layer_text import has_gold, miniature_test_text
+from .layers import layers
 from .phenomena import shown_by
 from .presets import RunSettings
 from .provenance import code_fingerprint, fingerprint
@@ -44,7 +47,7 @@ from .train import help_to_train, train
 
 MEASURING = ("models", "probe", "analyses")
 EXAMPLES = ("relevance", "attention_examples")
-RESULTS = ("train", "evaluate", "score", "prune", *EXAMPLES, "roles", "reliability")
+RESULTS = ("train", "evaluate", "score", "prune", *EXAMPLES, "roles", "layers", "reliability")
 
 
 class Pipeline:
@@ -84,6 +87,7 @@ class Pipeline:
             self.relevance()
             self.attention_examples()
             self.roles()
+            self.layers()
             self.reliability()
             self.report(write_page)
 
@@ -228,6 +232,21 @@ class Pipeline:
         inputs |= {"text valid": self.corpus.valid.fingerprint}
         run.stage("attention_examples", inputs, [run.result("attention_examples")], work)
         return Result.load(run.result("attention_examples"))
+
+    def layers(self) -> Result | None:
+        """Probe every layer for syntax and semantics; None where the text has no annotation."""
+        settings, run = self.settings, self.run
+        if not has_gold(settings.corpus):
+            return None
+
+        def work(stage: Stage) -> None:
+            text = miniature_test_text(settings.corpus, settings.seed)
+            arguments = (self.translator, text, settings.layers, settings.seed, self.progress)
+            layers(*arguments, folder=stage.scratch).save(run.result("layers"))
+
+        inputs = self._inputs(settings.layers) | {"text test": self.corpus.test.fingerprint}
+        run.stage("layers", inputs, [run.result("layers")], work)
+        return Result.load(run.result("layers"))
 
     @property
     def reliability_settings(self) -> ReliabilitySettings:

@@ -25,6 +25,7 @@ from ..models.training.from_corpus import Recipe
 from ..models.training.settings import TrainingSettings
 from .attention_examples import AttentionExampleSettings
 from .evaluate import EvaluateSettings
+from .layers import AffordableLayers
 from .prune import PruneSettings
 from .relevance import ExampleSettings
 from .reliability import ReliabilitySettings
@@ -50,6 +51,7 @@ class RunSettings(Settings):
     relevance: ExampleSettings = ExampleSettings()
     attention_examples: AttentionExampleSettings = AttentionExampleSettings()
     roles: RolesSettings = RolesSettings()
+    layers: AffordableLayers = AffordableLayers()
     reliability: ReliabilitySettings = ReliabilitySettings()
 
     @property
@@ -65,6 +67,7 @@ class RunSettings(Settings):
         """
         self.recipe.check()
         self.score.members()
+        self.layers.members()
         self.reliability.members()
         for name in self.prune.metrics or ():
             if name not in self.score.metrics:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import click
 
 from ..models.errors import UsageError
 from .annotation_options import layer_option, read_treebank
-from .options import device_option, echo_json, json_option, treebank_option
+from .options import device_option, echo_json, json_option, records_of, treebank_option
 
 if TYPE_CHECKING:
     from ..analyses.layer_text import ProbedText
@@ -29,7 +30,7 @@ Examples:
   headcount layers runs/small --treebank en_ewt-ud-train.conllu.gz \\
     --layer supersenses=streusle.ud_train.derived.tsv --same-words supersense
   headcount layers runs/small --treebank en_pud.conllu --target-treebank de_pud.conllu
-  headcount layers runs/miniature --smaller runs/pruned --heads upos --heads relation
+  headcount layers runs/miniature --pruned runs/smaller --heads upos --heads relation
   headcount layers runs/miniature --side encoder --json | jq '.verdict'
 """
 )
@@ -64,7 +65,8 @@ Examples:
     "--same-words", metavar="TASK", help="Ask all tasks only of words that TASK has a label for."
 )
 @click.option(
-    "--smaller",
+    "--pruned",
+    "smaller",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
     help="The model after heads were removed: say what it no longer knows.",
@@ -75,6 +77,7 @@ Examples:
     "--sentences", type=click.IntRange(min=1), help="Training sentences of the built-in corpus."
 )
 @click.option("--words", type=click.IntRange(min=1), help="Training words of a treebank.")
+@click.option("--no-structure", is_flag=True, help="Leave out the structural probes of trees.")
 @click.option("--controls", type=click.IntRange(min=0), help="Draws of the control task.")
 @click.option("--memory", type=click.IntRange(min=1), metavar="MB", help="For states, in MB.")
 @click.option("--processes", type=click.IntRange(min=1), help="Layers probed at once.")
@@ -141,7 +144,7 @@ def command(
         )
         result.save(output or opened.result("layers"))
     if as_json:
-        _print_json(result)
+        echo_json({**records_of(result), "remarks": list(result.remarks)})
     else:
         _show(result)
 
@@ -160,6 +163,8 @@ def _settings(options: dict[str, Any]) -> LayersSettings:
     if memory := given.pop("memory", None):
         survey["memory"] = memory << 20
         given["store"] = {"memory": memory << 20}
+    if given.pop("no_structure", False):
+        given["structure_sentences"] = 0
     if side := given.pop("side", None):
         given["sides"] = (side,)
     return LayersSettings.from_dict({**given, "survey": survey}, "layers")
@@ -188,21 +193,6 @@ def _text(
     )
 
 
-def _print_json(result: Result) -> None:
-    import pandas as pd
-
-    echo_json(
-        {
-            name: [
-                {str(key): None if pd.isna(value) else value for key, value in row.items()}
-                for row in table.rows.to_dict("records")
-            ]
-            for name, table in result.tables.items()
-        }
-        | {"remarks": list(result.remarks)}
-    )
-
-
 def _show(result: Result) -> None:
     """Print a line of accuracies for every task, and the verdict."""
     tables = {name: table.rows for name, table in result.tables.items()}
@@ -224,7 +214,32 @@ def _show(result: Result) -> None:
             f"{row['side']} {row['family']:9} {row['task']:20} centre {row['centre']:.2f} "
             f"[{row['low']:.2f}, {row['high']:.2f}]"
         )
+    _show_others(tables)
     for row in tables["verdict"].to_dict("records"):
         click.echo(f"{row['side']}: {row['answer']} ({row['reason']})")
     for remark in result.remarks:
         click.echo(remark)
+
+
+def _show_others(tables: Mapping[str, Any]) -> None:
+    """Print which single heads tell most, and what a smaller model no longer knows."""
+    if "heads" in tables:
+        for (side, asked), rows in tables["heads"].groupby(["side", "task"], sort=False):
+            best = rows.nlargest(1, "accuracy").to_dict("records")[0]
+            click.echo(
+                f"{side} {asked}: of single heads {best['site']}.{best['layer']}.{best['head']} "
+                f"tells most, {best['accuracy']:.1%} [{best['low']:.1%}, {best['high']:.1%}], "
+                f"its layer's input {best['layer_accuracy']:.1%}"
+            )
+    if "lost" in tables:
+        rows = tables["lost"]
+        surely = rows[rows["high"] < 0]
+        click.echo(
+            f"without the heads {len(surely)} of {len(rows)} tasks and layers are told worse"
+        )
+        for row in surely.nsmallest(5, "difference").to_dict("records"):
+            click.echo(
+                f"  {row['side']} {row['task']}, layer {row['unit']}: {row['whole']:.1%} to "
+                f"{row['smaller']:.1%}, {row['difference']:+.3f} "
+                f"[{row['low']:+.3f}, {row['high']:+.3f}]"
+            )

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, cpu_count, delayed
 from numpy.typing import NDArray
 
 from ...models.settings import Settings
@@ -42,8 +42,8 @@ class SurveySettings(Settings):
         iterations: evaluations after which a fit is given up as it is.
         controls: draws of the control task; 0 leaves it out.
         codes: whether to measure the online code.
-        memory: bytes of a layer's states that may be held in memory while it is probed.
-        processes: layers probed at once, each with one thread.
+        memory: bytes of states that may be held in memory while layers are probed.
+        processes: layers probed at once, each with one thread; 0 is one a core.
     """
 
     penalties: tuple[float, ...] = PENALTIES
@@ -52,7 +52,7 @@ class SurveySettings(Settings):
     controls: int = 3
     codes: bool = True
     memory: int = 1 << 29
-    processes: int = 1
+    processes: int = 0
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,11 @@ def survey(
         seed: of the control tasks and the order of sentences in the code; the same for all
             layers, so that layers can be compared.
     """
-    work = [delayed(probe_layer)(store, it, questions, split, settings, seed)
+    count = min(settings.processes or cpu_count(), len(store.units))
+    each = settings.with_changes(memory=settings.memory // count)
+    work = [delayed(probe_layer)(store, it, questions, split, each, seed)
             for it in range(len(store.units))]  # fmt: skip
-    found = Parallel(n_jobs=min(settings.processes, len(work)))(work)
+    found = Parallel(n_jobs=count)(work)
     return [finding for of_layer in found for finding in of_layer]
 
 

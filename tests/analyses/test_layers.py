@@ -7,8 +7,11 @@ import torch
 
 from headcount import cli
 from headcount.analyses.layer_text import miniature_text, treebank_text
-from headcount.analyses.layers import LayersSettings, layers
+from headcount.analyses.layers import AffordableLayers, LayersSettings, layers
+from headcount.analyses.pipeline import Pipeline
+from headcount.analyses.presets import RunSettings
 from headcount.analyses.result import Result
+from headcount.analyses.run_folder import RunFolder
 from headcount.models.data.corpora import CorpusSettings
 from headcount.models.data.vocabulary import Vocabulary
 from headcount.models.errors import DataError, UsageError
@@ -21,11 +24,11 @@ from headcount.probe.layers.structural import StructuralSettings
 from headcount.probe.layers.survey import Group, SurveySettings, groups_of, survey
 from headcount.probe.layers.tasks import Words, examples_of, task
 
-CORPUS = CorpusSettings(sentences=80)
-QUICK = SurveySettings(penalties=(10.0, 100.0), controls=1, tolerance=1e-2)
+CORPUS = CorpusSettings(sentences=60)
+QUICK = SurveySettings(penalties=(10.0, 100.0), controls=1, tolerance=1e-2, processes=1)
 SETTINGS = LayersSettings(
     tasks=("upos", "relation", "animacy", "main_tense", "bigram_shift", "sentence_length"),
-    altered=60,
+    altered=30,
     heads=("upos",),
     nonlinear=("upos",),
     mlp=MlpSettings(hidden=8, epochs=2),
@@ -42,7 +45,7 @@ PLAIN = {"heads": (), "nonlinear": (), "altered": 0}
 
 @pytest.fixture(scope="module")
 def text():
-    return miniature_text(CORPUS, 80)
+    return miniature_text(CORPUS, 60)
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +92,12 @@ def test_the_baselines_are_those_of_the_labels(result, text):
     assert 0.1 < upos["majority"] < upos["by_type"] <= 1
     test = [s for s, part in zip(text.source, text.split.part, strict=True) if part == 2]
     assert upos["test_examples"] <= sum(map(len, test))
+
+
+def test_what_is_left_out_is_said(result):
+    once = [it for it in result.remarks if "only once" in it]
+    assert any("relation" in it for it in once)
+    assert any("aligned source word" not in it and "without enough" in it for it in result.remarks)
 
 
 def test_few_tasks_give_no_verdict_and_the_result_survives_its_folder(result, tmp_path):
@@ -152,7 +161,7 @@ def test_words_out_of_order_are_no_examples_of_other_tasks(result, text):
     lengths = rows.loc[("encoder", "sentence_length")]
     assert lengths["train_examples"] + lengths["test_examples"] < len(text.source)
     shift = rows.loc[("encoder", "bigram_shift")]
-    assert shift["classes"] == 2 and 0 < shift["train_examples"] <= 60
+    assert shift["classes"] == 2 and 0 < shift["train_examples"] <= 30
 
 
 def test_tasks_can_be_asked_of_the_same_words(models, text, tmp_path):
@@ -231,3 +240,19 @@ def test_the_command_shows_and_keeps_what_it_found(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "encoder syntax" in shown and "encoder: undecided" in shown
     assert len(Result.load(run / "results" / "layers").tables) == 7
+
+
+def test_the_stage_of_a_run_asks_only_what_a_run_can_pay_for(models, tmp_path):
+    run = RunFolder.create(tmp_path / "run", RunSettings(corpus=CORPUS).model_dump(mode="json"))
+    models[0].save(run.model)
+    pipeline = Pipeline(run, torch.device("cpu"))
+    with run.working():
+        found = pipeline.layers()
+        again = pipeline.layers()
+    probes = found.tables["probes"].rows
+    assert set(probes["task"]) <= set(AffordableLayers().tasks) and len(set(probes["task"])) > 3
+    assert set(probes["side"]) == {"encoder"} and not len(found.tables["mixes"].rows)
+    assert again.provenance == found.provenance  # it was not done a second time
+    plain = RunFolder.create(tmp_path / "plain", {"corpus": {"name": "multi30k"}})
+    models[0].save(plain.model)
+    assert Pipeline(plain, torch.device("cpu")).layers() is None

@@ -6,8 +6,9 @@ import pytest
 
 from headcount import cli
 from headcount.analyses.result import Result
+from headcount.commands.options import records_of
 
-FEW = ["--task", "upos", "--controls", "1", "--processes", "1"]
+FEW = ["--task", "upos", "--controls", "1", "--processes", "1", "--no-structure"]
 UPOS = {"oak": "NOUN", "fir": "VERB", "elm": "NOUN"}
 
 
@@ -38,15 +39,19 @@ def test_a_layer_from_another_file_is_probed_on_sentences_that_have_it(
     given = ["--treebank", str(files / "made.conllu"), "--target-treebank"]
     given += [str(files / "made.conllu"), "--layer", f"supersenses={files / 'senses.tsv'}"]
     words = ["layers", str(finished), *given, *FEW, "--task", "supersense", "--heads", "upos"]
-    words += ["--smaller", str(finished), "-o", str(tmp_path / "out"), "--json"]
+    words += ["--pruned", str(finished), "-o", str(tmp_path / "out")]
     assert cli.run(words) == 0
-    shown = json.loads(capsys.readouterr().out)
+    printed, kept = capsys.readouterr().out, Result.load(tmp_path / "out")
+    assert "encoder upos: of single heads encoder.0." in printed
+    asked = len(kept.tables["lost"].rows)
+    assert f"without the heads 0 of {asked} tasks and layers are told worse" in printed
+    assert all(remark in printed for remark in kept.remarks)
+    shown = json.loads(json.dumps({**records_of(kept), "remarks": kept.remarks}, allow_nan=False))
     assert any("15 sentences without supersenses" in it for it in shown["remarks"])
     assert {row["side"] for row in shown["probes"]} == {"encoder", "decoder"}
     assert all(row["difference"] == 0 for row in shown["lost"])  # the model beside itself
     heads = {row["head"] for row in shown["heads"]}
     assert len(heads) == 4
-    kept = Result.load(tmp_path / "out")
     assert kept.tables["probes"].n.startswith("27 train, 9 valid, 9 test sentences (made)")
 
 
