@@ -125,11 +125,11 @@ def _importance(findings: Findings) -> str:
     on = f" of the {split} split" if split and f"{split}" not in table.n else ""
     return (
         f"The importance of each attention head ({_SITES}) was measured by "
-        f"{listed([_lower(name) for name in names])} on {table.n}{on}."
+        f"{listed([lower(name) for name in names])} on {table.n}{on}."
     )
 
 
-def _lower(name: str) -> str:
+def lower(name: str) -> str:
     """Write a name inside a sentence; abbreviations stay as they are."""
     return name if name[:2].isupper() else name[:1].lower() + name[1:]
 
@@ -142,7 +142,7 @@ def _removal(findings: Findings) -> str:
     rows = table.rows
     counts = rows["heads_left"].nunique()
     draws = rows[rows["order"] == "random"]["draw"].nunique()
-    orders = [_lower(title_of(name)) for name in rows["order"].unique() if name != "random"]
+    orders = [lower(title_of(name)) for name in rows["order"].unique() if name != "random"]
     control = f", and in {draws} random orders as a control" if draws else ""
     by = f" by {listed(orders)}" if orders else ""
     signature = findings.signature("prune")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -11,6 +11,7 @@ from .agreement import ALL
 from .drawing.charts import Axis, Chart, Line, Point, draw, swatch
 from .drawing.palette import style_of
 from .findings import Findings
+from .methods import listed, lower
 from .rendering import Sheet
 from .wording import ABSENT, fixed, interval, missing, signed, title_of, whole
 
@@ -58,16 +59,19 @@ def by_metric(
 
 
 def verdict_sheet(findings: Findings, broken: Mapping[str, str]) -> Sheet:
-    """Return which metric can be believed, and why."""
+    """Return which metric can be believed, and why; columns that nobody measured are left out."""
+    rows = findings.records("reliability", "verdict")
+    measured = [column for column in _VERDICT if any(not missing(r[column[0]]) for r in rows)]
     printed, greyed = [], set()
-    for place, row in enumerate(findings.records("reliability", "verdict")):
+    for place, row in enumerate(rows):
         name, against = row["metric"], row["against"] or "nothing"
         shown = [
-            number(row["kendall"]) if name != "leave_one_out" else "the same",
-            ABSENT if missing(row["against_random"]) else signed(row["against_random"]),
-            ABSENT if missing(row["against_greedy"]) else signed(row["against_greedy"]),
-            ABSENT if missing(row["halves"]) else fixed(row["halves"]),
-            ABSENT if missing(row["stable_at"]) else whole(row["stable_at"]),
+            "itself"
+            if (name, column) == ("leave_one_out", "kendall")
+            else ABSENT
+            if missing(row[column])
+            else write(row[column])
+            for column, _, write in measured
         ]
         answer = "yes" if row["believable"] else "no"
         if name == RANDOM:
@@ -75,16 +79,21 @@ def verdict_sheet(findings: Findings, broken: Mapping[str, str]) -> Sheet:
         if name in broken:
             greyed.add(place)
             answer, shown, against = "not shown", [ABSENT] * len(shown), broken[name]
-        printed.append([title_of(name), answer, *shown, against])
-    columns = ["Metric", "Believe it?", "τ with leave-one-out", "Loss against random (nats)"]
-    columns += [
-        "Loss against greedy (nats)",
-        "ρ between halves",
-        "Stable from (sentences)",
-        "What speaks against it",
-    ]
-    words = frozenset({0, 1, 7})
+        printed.append([title_of(name), answer, against, *shown])
+    columns = ["Metric", "Believe it?", "What speaks against it"]
+    columns += [heading for _, heading, _ in measured]
+    words = frozenset({0, 1, 2})
     return Sheet("Verdicts", columns, printed, 1, words, frozenset(greyed))
+
+
+_VERDICT: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
+    ("kendall", "τ with leave-one-out", number),
+    ("against_random", "Loss against random (nats)", signed),
+    ("against_greedy", "Loss against greedy (nats)", signed),
+    ("halves", "ρ between halves", fixed),
+    ("stable_at", "Stable from (sentences)", whole),
+)
+"""The columns of numbers of the verdict: what is read, its heading, and how it is written."""
 
 
 def verdict_lead(findings: Findings, broken: Mapping[str, str]) -> str:
@@ -94,8 +103,7 @@ def verdict_lead(findings: Findings, broken: Mapping[str, str]) -> str:
     trusted = [row["metric"] for row in asked if row["believable"] and row["metric"] not in broken]
     if not trusted:
         return f"None of the {len(asked)} metrics can be believed on this model."
-    names = [title_of(name) for name in trusted]
-    few = names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+    few = listed([lower(title_of(name)) for name in trusted])
     return f"{len(trusted)} of {len(asked)} metrics can be believed on this model: {few}."
 
 

@@ -38,7 +38,11 @@ def _reliability(findings: Findings, broken: Mapping[str, str]) -> list[Block | 
         return caption_of(findings, "reliability", (table,), text, unit=unit, measure=measure)
 
     blocks: list[Block | None] = []
-    text = findings.results["reliability"].tables["verdict"].caption
+    text = (
+        "τ (Kendall) and ρ (Spearman) tell how alike two orders of the heads are: 1 the same, 0 "
+        "unrelated. Leave-one-out removes every head by itself and is exact, but only for single "
+        f"heads. {findings.results['reliability'].tables['verdict'].caption}"
+    )
     sheet = reliability.verdict_sheet(findings, broken)
     blocks.append(Block("verdict", "", sheet, caption("verdict", text, "as in the table")))
     text = (
