@@ -21,6 +21,7 @@ from .errors import CheckpointError, UsageError
 from .files import replacing, sha256_of, write_json
 from .gates import HeadLayout
 from .network import Network, NetworkSettings
+from .units import UnitLayout
 
 FORMAT = 1
 
@@ -62,6 +63,7 @@ def save_network(folder: Path, network: Network, extra: dict[str, Any]) -> None:
         "source_vocabulary": network.source_embedding.table.shape[0],
         "target_vocabulary": network.target_embedding.table.shape[0],
         "weights_sha256": sha256_of(weights),
+        **_units(network),
         **extra,
     }
     write_json(folder / "model.json", described)
@@ -83,7 +85,9 @@ def load_network(folder: Path) -> tuple[Network, dict[str, Any]]:
         settings = NetworkSettings.from_dict(described["network"], str(folder / "model.json"))
         layout = HeadLayout.from_dict(described["heads"])
         sizes = (described["source_vocabulary"], described["target_vocabulary"])
-        network = Network(settings, layout, *sizes)
+        own = described.get("units")
+        units = UnitLayout.from_dict(own) if own else None
+        network = Network(settings, layout, *sizes, units)
         fill_network(network, tensors)
     except (KeyError, TypeError, ValueError, RuntimeError, UsageError) as error:
         raise CheckpointError(f"{folder} does not hold a usable model: {error}") from None
@@ -112,12 +116,19 @@ def fill_network(network: Network, tensors: dict[str, Tensor]) -> None:
 def fingerprint_of(network: Network, *others: str) -> str:
     """Return SHA-256 over configuration, layout, weights and other hashes."""
     digest = hashlib.sha256()
-    described = [network.settings.model_dump(), network.layout.to_dict(), *others]
+    shape = [network.settings.model_dump(), network.layout.to_dict()]
+    described = [*shape, *_units(network).values(), *others]
     digest.update(json.dumps(described, sort_keys=True).encode())
     for name, weight in sorted(unique_weights(network).items()):
         digest.update(name.encode())
         digest.update(weight.detach().cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()
+
+
+def _units(network: Network) -> dict[str, dict[str, str]]:
+    """Return which feed-forward units are left, nothing where all are."""
+    whole = network.units == network.settings.full_units()
+    return {} if whole else {"units": network.units.to_dict()}
 
 
 def _read_description(path: Path) -> dict[str, Any]:

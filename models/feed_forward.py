@@ -1,6 +1,14 @@
-"""The position-wise network of every layer: the `feed_forward` family."""
+"""The position-wise network of every layer: the `feed_forward` family.
+
+Its inner features are called units. Like a head, a unit can have a gate that multiplies what
+it puts out; gates are an argument of the forward, None for open ones, so the ordinary way is as
+short as if there were none (see `units.py`).
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
 
 from torch import Tensor, nn
 
@@ -24,6 +32,16 @@ class ReluFeedForward(nn.Module):
         self.activation = nn.ReLU()
         self.outer = nn.Linear(inner, width)
 
-    def forward(self, states: Tensor) -> Tensor:
-        """Transform every position by itself  # [batch, token, width]."""
-        return self.outer(self.activation(self.inner(states)))
+    def forward(self, states: Tensor, gates: Tensor | None = None) -> Tensor:
+        """Transform every position by itself  # [batch, token, width].
+
+        Args:
+            gates: of the units [1 or batch, unit], None for open ones
+        """
+        units = self.activation(self.inner(states))  # [batch, token, unit]
+        return self.outer(units if gates is None else units * gates[:, None, :])
+
+
+def gated(network: nn.Module, gates: Tensor | None) -> Callable[[Tensor], Tensor]:
+    """Return a feed-forward network with its gates, itself where there are none."""
+    return network if gates is None else partial(network, gates=gates)

@@ -22,13 +22,14 @@ from .attention import MultiHeadAttention
 from .batch import Batch, Tokens
 from .dropout import Dropout
 from .errors import UsageError
-from .feed_forward import feed_forward
+from .feed_forward import feed_forward, gated
 from .gates import Attention, HeadLayout
 from .initialisation import initialisation
 from .norms import norm, norm_place
 from .positions import position_encoding
 from .recorder import Recorder
 from .settings import Settings
+from .units import FeedForward, UnitGates, UnitLayout
 
 
 class NetworkSettings(Settings):
@@ -82,6 +83,11 @@ class NetworkSettings(Settings):
         depth = {"encoder": self.encoder_layers, "decoder": self.decoder_layers}
         return HeadLayout.full({**depth, "cross": self.decoder_layers}, self.heads)
 
+    def full_units(self) -> UnitLayout:
+        """Return the feed-forward units before any is removed."""
+        depth = {"encoder": self.encoder_layers, "decoder": self.decoder_layers}
+        return UnitLayout.full(depth, self.feed_forward_width)
+
 
 class Embedding(nn.Module):
     """A table of token vectors, scaled by sqrt(width) on the way in (section 3.4)."""
@@ -99,10 +105,12 @@ class Embedding(nn.Module):
 class EncoderLayer(nn.Module):
     """Self-attention, then feed-forward, each in its residual."""
 
-    def __init__(self, settings: NetworkSettings, layout: HeadLayout, layer: int) -> None:
+    def __init__(
+        self, settings: NetworkSettings, layout: HeadLayout, units: UnitLayout, layer: int
+    ) -> None:
         super().__init__()
         self.attention = _attention(settings, layout, "encoder", layer)
-        self.feed_forward = _feed_forward(settings)
+        self.feed_forward = _feed_forward(settings, units, "encoder", layer)
         self.attention_residual = _residual(settings)
         self.feed_forward_residual = _residual(settings)
 
@@ -112,6 +120,7 @@ class EncoderLayer(nn.Module):
         visible: Tensor | None,
         gates: dict[Attention, Tensor],
         recorder: Recorder | None,
+        unit_gates: Tensor | None = None,
     ) -> Tensor:
         """Return the next layer's input  # [batch, source, width]."""
         attention = self.attention
@@ -120,17 +129,19 @@ class EncoderLayer(nn.Module):
             return attention(x, x, visible, gates=gates.get(attention.name), recorder=recorder)
 
         states = self.attention_residual(states, attend)
-        return self.feed_forward_residual(states, self.feed_forward)
+        return self.feed_forward_residual(states, gated(self.feed_forward, unit_gates))
 
 
 class DecoderLayer(nn.Module):
     """Causal self-attention, cross-attention, feed-forward, each in its residual."""
 
-    def __init__(self, settings: NetworkSettings, layout: HeadLayout, layer: int) -> None:
+    def __init__(
+        self, settings: NetworkSettings, layout: HeadLayout, units: UnitLayout, layer: int
+    ) -> None:
         super().__init__()
         self.self_attention = _attention(settings, layout, "decoder", layer)
         self.cross_attention = _attention(settings, layout, "cross", layer)
-        self.feed_forward = _feed_forward(settings)
+        self.feed_forward = _feed_forward(settings, units, "decoder", layer)
         self.self_residual = _residual(settings)
         self.cross_residual = _residual(settings)
         self.feed_forward_residual = _residual(settings)
@@ -143,6 +154,7 @@ class DecoderLayer(nn.Module):
         visible: Tensor | None,
         gates: dict[Attention, Tensor],
         recorder: Recorder | None,
+        unit_gates: Tensor | None = None,
     ) -> Tensor:
         """Return the next layer's input  # [batch, target, width]."""
         own, cross = self.self_attention, self.cross_attention
@@ -156,7 +168,7 @@ class DecoderLayer(nn.Module):
 
         states = self.self_residual(states, attend_prefix)
         states = self.cross_residual(states, attend_memory)
-        return self.feed_forward_residual(states, self.feed_forward)
+        return self.feed_forward_residual(states, gated(self.feed_forward, unit_gates))
 
 
 class Network(nn.Module):
@@ -166,6 +178,7 @@ class Network(nn.Module):
         settings: shape and parts.
         layout: which heads it has; `settings.full_layout()` for an uncut network.
         source_vocabulary, target_vocabulary: entries of the vocabularies.
+        units: which feed-forward units it has; None for all.
     """
 
     def __init__(
@@ -174,11 +187,13 @@ class Network(nn.Module):
         layout: HeadLayout,
         source_vocabulary: int,
         target_vocabulary: int,
+        units: UnitLayout | None = None,
     ) -> None:
         super().__init__()
         settings.width_of_head()
         self.settings = settings
         self.layout = layout
+        self.units = units = settings.full_units() if units is None else units
         self.target_embedding = Embedding(target_vocabulary, settings.width)
         self.source_embedding = (
             self.target_embedding
@@ -195,10 +210,10 @@ class Network(nn.Module):
         self.target_positions = positions(settings.width, settings.max_positions)
         self.dropout = Dropout(settings.dropout)
         self.encoder = nn.ModuleList(
-            EncoderLayer(settings, layout, layer) for layer in range(settings.encoder_layers)
+            EncoderLayer(settings, layout, units, layer) for layer in range(settings.encoder_layers)
         )
         self.decoder = nn.ModuleList(
-            DecoderLayer(settings, layout, layer) for layer in range(settings.decoder_layers)
+            DecoderLayer(settings, layout, units, layer) for layer in range(settings.decoder_layers)
         )
         self.encoder_norm = _final_norm(settings)
         self.decoder_norm = _final_norm(settings)
@@ -223,14 +238,19 @@ class Network(nn.Module):
         return self.target_embedding.table if table is None else table
 
     def encode(
-        self, source: Tokens, gates: Tensor | None = None, recorder: Recorder | None = None
+        self,
+        source: Tokens,
+        gates: Tensor | None = None,
+        recorder: Recorder | None = None,
+        units: UnitGates | None = None,
     ) -> Tensor:
         """Return the encoder's output  # [batch, source, width]."""
         by_attention = self.split_gates(gates, len(source))
         states = self.embed_source(source.ids)
-        for layer in self.encoder:
+        for number, layer in enumerate(self.encoder):
             _record_state(recorder, "encoder", states)
-            states = layer(states, source.visible, by_attention, recorder)
+            unit_gates = units[FeedForward("encoder", number)] if units else None
+            states = layer(states, source.visible, by_attention, recorder, unit_gates)
         return _ended(self.encoder_norm, states, recorder, "encoder")
 
     def decode(
@@ -240,25 +260,34 @@ class Network(nn.Module):
         source: Tokens,
         gates: Tensor | None = None,
         recorder: Recorder | None = None,
+        units: UnitGates | None = None,
     ) -> Tensor:
         """Return the decoder's output under teacher forcing  # [batch, target, width]."""
         by_attention = self.split_gates(gates, len(target))
         states = self.embed_target(target.ids)
-        for layer in self.decoder:
+        masks = (target.visible, source.visible)
+        for number, layer in enumerate(self.decoder):
             _record_state(recorder, "decoder", states)
-            states = layer(states, memory, target.visible, source.visible, by_attention, recorder)
+            unit_gates = units[FeedForward("decoder", number)] if units else None
+            states = layer(states, memory, *masks, by_attention, recorder, unit_gates)
         return _ended(self.decoder_norm, states, recorder, "decoder")
 
     def forward(
-        self, batch: Batch, gates: Tensor | None = None, recorder: Recorder | None = None
+        self,
+        batch: Batch,
+        gates: Tensor | None = None,
+        recorder: Recorder | None = None,
+        units: UnitGates | None = None,
     ) -> Tensor:
         """Return the decoder's last states, not yet logits  # [batch, target, width].
 
         Args:
             gates: [1 or batch, head] in layout order; None is open gates, bit for bit.
+            units: gates of the feed-forward units of every layer, each [1 or batch, unit];
+                None is open gates, bit for bit.
         """
-        memory = self.encode(batch.source, gates, recorder)
-        return self.decode(batch.target, memory, batch.source, gates, recorder)
+        memory = self.encode(batch.source, gates, recorder, units)
+        return self.decode(batch.target, memory, batch.source, gates, recorder, units)
 
     def project(self, states: Tensor) -> Tensor:
         """Turn states into logits  # [batch, target, vocabulary]."""
@@ -313,8 +342,9 @@ def _attention(
     return MultiHeadAttention(name, settings.width, ids, head_width, settings.score)
 
 
-def _feed_forward(settings: NetworkSettings) -> nn.Module:
-    return feed_forward[settings.feed_forward](settings.width, settings.feed_forward_width)
+def _feed_forward(settings: NetworkSettings, units: UnitLayout, side: str, layer: int) -> nn.Module:
+    inner = len(units[FeedForward(side, layer)])
+    return feed_forward[settings.feed_forward](settings.width, inner)
 
 
 def _residual(settings: NetworkSettings) -> nn.Module:

@@ -20,8 +20,9 @@ from .gates import Attention, Head, HeadLayout
 from .losses import token_cross_entropy
 from .network import Network
 from .recorder import Recorder
-from .surgery import without_heads
+from .surgery import without_heads, without_units
 from .translator import Capture, HeadWeights, SearchSettings, Translation
+from .units import Block, spread
 
 _FILES = {side: f"{side}.vocabulary.json" for side in ("source", "target")}
 
@@ -86,6 +87,7 @@ class TransformerTranslator:
             "feed_forward_width": settings.feed_forward_width,
             "encoder_layers": settings.encoder_layers,
             "decoder_layers": settings.decoder_layers,
+            "feed_forward_units": len(self.network.units),
             "heads": len(self.layout),
             "source_vocabulary": len(self.vocabularies["source"]),
             "target_vocabulary": len(self.vocabularies["target"]),
@@ -127,6 +129,21 @@ class TransformerTranslator:
     def token_losses(self, batch: Batch, gates: Tensor | None = None) -> Tensor:
         """Return -log p of every label in nats, 0 at padding  # [batch, target]."""
         logits = self.logits(batch, gates)  # [batch, target, vocabulary]
+        return token_cross_entropy(logits, batch.labels.ids, batch.labels.real)
+
+    def logits_of_units(self, batch: Batch, gates: Tensor, block: int) -> Tensor:
+        """Return `logits` under gates on blocks of feed-forward units.
+
+        Args:
+            gates: of the blocks `network.units.blocks(block)`  # [1 or batch, block]
+            block: units of a block.
+        """
+        units = spread(gates.to(self.network.output_table), self.network.units.blocks(block))
+        return self.network.project(self.network(batch, None, None, units))
+
+    def token_losses_of_units(self, batch: Batch, gates: Tensor, block: int) -> Tensor:
+        """Return `token_losses` under gates on blocks of units, see `logits_of_units`."""
+        logits = self.logits_of_units(batch, gates, block)
         return token_cross_entropy(logits, batch.labels.ids, batch.labels.real)
 
     def token_losses_of_masks(self, batch: Batch, masks: Tensor) -> Iterator[tuple[int, Tensor]]:
@@ -197,6 +214,11 @@ class TransformerTranslator:
     def without(self, heads: Iterable[Head]) -> TransformerTranslator:
         """Return a frozen copy from whose weights `heads` are removed; self stays as it is."""
         smaller = without_heads(self.network, heads).requires_grad_(False).eval()
+        return TransformerTranslator(smaller, *self.vocabularies.values())
+
+    def without_units(self, blocks: Iterable[Block]) -> TransformerTranslator:
+        """Return a frozen copy without blocks of feed-forward units; self stays as it is."""
+        smaller = without_units(self.network, blocks).requires_grad_(False).eval()
         return TransformerTranslator(smaller, *self.vocabularies.values())
 
     def _encoded(self, sentences: Sequence[str], side: str) -> list[list[int]]:
