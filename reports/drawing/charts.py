@@ -49,11 +49,16 @@ class Line:
 
 @dataclass(frozen=True)
 class Axis:
-    """What an axis shows; its range covers the values that are drawn and `include`."""
+    """What an axis shows; its range covers the values that are drawn and `include`.
+
+    Args:
+        whole: whether only whole numbers mean something, such as layers.
+    """
 
     label: str
     include: tuple[float, ...] = ()
     end_ticks: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -191,6 +196,8 @@ def _axes(chart: Chart, frame: _Frame) -> Markup:
         drawn.append(line(frame.left, y, right, y, "grid"))
         drawn.append(text(frame.left - 7, y + 4, f"{value:,g}", anchor="end"))
     places = ticks(*frame.x_range, about=8 if frame.width > 400 else 4)
+    if chart.x.whole:
+        places = [value for value in places if value == int(value)]
     if chart.x.end_ticks:
         # The whole model must be named on the axis, and not be printed over its neighbour.
         last, step = frame.x_range[1], places[1] - places[0]

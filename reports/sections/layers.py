@@ -99,7 +99,7 @@ def _gains(findings: Findings, side: str) -> dict[str, Any] | None:
         lines.append(Line(_name(task), points, STYLES[family], shape))
     chart = Chart(
         title=f"{SIDES[side]}: what each layer adds to layer 0; the tables below have the numbers",
-        x=Axis("layer"),
+        x=Axis("layer", whole=True),
         y=Axis("added, % of the most", include=(0, 100)),
         lines=lines,
     )
@@ -171,13 +171,15 @@ def _accuracies(findings: Findings, side: str) -> tuple[Sheet, Caption]:
                 _percent(base["majority"]),
             ]
         )
-    columns = ["Task", "Family", *[f"Layer {it}" if it.isdecimal() else it for it in units]]
-    columns += ["Interval of the best", "Random weights, best", "Control", "Word type", "Majority"]
-    sheet = Sheet(f"{SIDES[side]}: right answers, %", columns, printed, 1, frozenset({0, 1}))
+    columns = ["Task", "Family", *units, "Interval of the best", "Random weights, best"]
+    columns += ["Control", "Word type", "Majority"]
+    sheet = Sheet(
+        f"{SIDES[side]}: right answers by layer, %", columns, printed, 1, frozenset({0, 1})
+    )
     text = (
         "Linear probes. Control: random labels of word types, in the best layer; what is reached "
-        "there was learnt by heart. Word type and majority look at no state. One model; layer "
-        "“norm” is what leaves the final norm."
+        "there was learnt by heart. Word type and majority look at no state. Layer 0 is what "
+        "enters the first layer, “norm” what leaves the final norm. One model."
     )
     tables = ("probes", "baselines")
     return sheet, caption_of(findings, "layers", tables, text, unit="percent of test examples")
@@ -220,8 +222,8 @@ def _curves(findings: Findings, side: str) -> list[tuple[str, Markup]]:
             marks.append(Rule(100 * base["by_type"], "word type"))
         chart = Chart(
             title=f"{SIDES[side]}, {name}: accuracy by layer with its baselines",
-            x=Axis("layer"),
-            y=Axis("right answers, %"),
+            x=Axis("layer", whole=True),
+            y=Axis("right answers, %", include=tuple(rule.at for rule in marks)),
             lines=lines,
             marks=marks,
         )

@@ -89,8 +89,8 @@ def test_the_verdict_is_one_sentence_with_its_conditions(section):
 
 
 def test_every_layer_stands_beside_its_baselines(section):
-    columns, rows = sheet(section, "Encoder: right answers, %")
-    assert columns[2:6] == ["Layer 0", "Layer 1", "Layer 2", "norm"]
+    columns, rows = sheet(section, "Encoder: right answers by layer, %")
+    assert columns[2:6] == ["0", "1", "2", "norm"]
     assert rows[0][2:] == [
         "60.0", "80.0", "90.0", "91.0", "[89.0, 93.0]", "71.0", "40.0", "55.0", "30.0",
     ]  # fmt: skip
@@ -116,6 +116,10 @@ def test_families_differ_by_colour_and_dash_and_tasks_by_marker(section):
         it.attributes.get("class") for it in wide.all("g")
     }
     assert "majority" in wide.text and "word type" in wide.text
+    assert "0.5" not in wide.text
+    # Every rule lies inside the frame, whatever the curves reach.
+    for rule in wide.all("g", class_="rule"):
+        assert 30 <= float(rule.all("line")[0].attributes["y1"]) <= 250 - 42
 
 
 def test_tasks_to_which_layers_add_nothing_have_no_centre_and_no_line(tmp_path):
