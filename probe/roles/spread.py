@@ -39,7 +39,7 @@ class Spread(NamedTuple):
 
 
 def spread_by_layer(
-    translator: Translator, sides: tuple[Side, Side], *, tokens: int = 2048
+    translator: Translator, sides: tuple[Side, Side], *, tokens: int = 1024
 ) -> dict[Attention, Spread]:
     """Return the spread of every attention that has heads, in one forward and backward.
 

@@ -136,13 +136,15 @@ def _alignment(findings: Findings) -> Figure | None:
     """Return the best head, the mean and the union, by what is largest and where words are.
 
     Where a word is read, nothing in a translation model needs to look at its source, so of
-    maps other than attention weights only where it is said is shown.
+    maps other than attention weights only where it is said is shown, without their union.
     """
     rows = [
         row
         for row in findings.records("roles", "alignment")
-        if (row["chosen"] or row["aligner"] in ALIGNERS)
-        and (row["asked"] == "said" or row.get("map", "weights") == "weights")
+        if row.get("map", "weights") == "weights"
+        and (row["chosen"] or row["aligner"] in ALIGNERS)
+        or row["asked"] == "said"
+        and (row["chosen"] or row["aligner"] == "mean")
     ]
     if not rows:
         return None
