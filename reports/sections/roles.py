@@ -141,10 +141,10 @@ def _alignment(findings: Findings) -> Figure | None:
     rows = [
         row
         for row in findings.records("roles", "alignment")
-        if row.get("map", "weights") == "weights"
-        and (row["chosen"] or row["aligner"] in ALIGNERS)
-        or row["asked"] == "said"
-        and (row["chosen"] or row["aligner"] == "mean")
+        if (
+            row.get("map", "weights") == "weights" and (row["chosen"] or row["aligner"] in ALIGNERS)
+        )
+        or (row["asked"] == "said" and (row["chosen"] or row["aligner"] == "mean"))
     ]
     if not rows:
         return None
