@@ -128,7 +128,7 @@ def k_medoids(distances: Array, count: int) -> tuple[int, ...]:
             if head not in chosen
         ]
         costs = [distances[trial].min(0).sum() for trial in trials]
-        if not costs or min(costs) >= best - 1e-12:
+        if not costs or not min(costs) < best - 1e-12:  # not: NaN must end it too
             return tuple(sorted(chosen))
         best = min(costs)
         chosen = trials[costs.index(best)]
@@ -142,9 +142,10 @@ def medoids(distances: Array, most: int = 6) -> Medoids | None:
         most: medoids at most.
 
     Returns:
-        None of fewer than four heads, or where all are the same: nothing to group.
+        None of fewer than four heads, or where all are the same, or where a distance is not
+        known: nothing to group.
     """
-    if len(distances) < 4 or not distances.any():
+    if len(distances) < 4 or not distances.any() or not np.isfinite(distances).all():
         return None
     found = []
     for count in range(2, min(most, len(distances) - 1) + 1):

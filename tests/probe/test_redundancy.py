@@ -205,6 +205,9 @@ def test_swaps_leave_a_greedy_start_that_is_not_best():
 def test_heads_that_are_all_the_same_are_not_grouped():
     assert medoids(np.zeros((5, 5))) is None
     assert medoids(on_a_line(0.0, 1.0, 2.0)) is None
+    unknown = on_a_line(0.0, 1.0, 2.0, np.nan)
+    assert medoids(unknown) is None
+    assert len(k_medoids(unknown, 2)) == 2  # and it ends
 
 
 def test_outliers_by_chance_are_none_where_all_distances_are_equal():
