@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from ..drawing.charts import Axis, Chart, Line, Point, draw
+from ..drawing.charts import Axis, Chart, Line, Point, draw, swatch
 from ..drawing.palette import style_of
 from ..findings import Findings, records
 from ..rendering import Caption, Sheet, caption_of, render
@@ -157,7 +157,7 @@ def _proof(findings: Findings, name: str) -> str:
     )
 
 
-def _gates(findings: Findings, name: str) -> tuple[Markup, Caption] | None:
+def _gates(findings: Findings, name: str) -> dict[str, Any] | None:
     """Draw how many heads were open while a training chose."""
     if findings.table(name, "gates") is None:
         return None
@@ -172,6 +172,7 @@ def _gates(findings: Findings, name: str) -> tuple[Markup, Caption] | None:
     )
     total = findings.rows(name, "kept").shape[0]
     lines = [_line(rows, "open", "open", 0, 1.0), _line(rows, "undecided", "undecided", 1, total)]
+    entries = [(swatch(it.style, it.marker), it.label.capitalize()) for it in lines]
     chart = draw(
         Chart(
             title="Heads that were open and undecided by updates of the training that chose",
@@ -182,7 +183,7 @@ def _gates(findings: Findings, name: str) -> tuple[Markup, Caption] | None:
         wide=(560, 280),
         narrow=260,
     )
-    return chart, caption
+    return {"chart": chart, "caption": caption, "entries": entries}
 
 
 def _line(rows: pd.DataFrame, column: str, label: str, style: int, scale: float) -> Line:

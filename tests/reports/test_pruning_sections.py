@@ -202,6 +202,8 @@ def test_a_smaller_model_stands_beside_the_whole_one_and_the_control(both):
     _, rows = sheet(section, "The smaller model beside the whole one")
     assert rows[1] == ["Smaller", "18 (0, 5, 13)", "81.50 [80.50, 82.50]", "−3.50 [−4.50, −2.50]",
                        "80.0", "0.400", "1,000,018", "25 %", "70 %", "4.2"]  # fmt: skip
+    legend = section.one("ul", class_="legend")
+    assert words(legend) == "Open Undecided"
     links = {link.attributes["href"] for link in section.all("a")}
     assert "results/smaller-l0-heads-18/outcome.csv" in links
 
