@@ -69,9 +69,11 @@ def make_smaller(pipeline: Pipeline, given: dict[str, Any], seed: int, as_json: 
     from ..analyses.smaller import smaller
     from ..models.pruning.plan import PruningPlan
     from ..models.training.from_corpus import Recipe
+    from .also import remove_units, save_units, show_units, units_settings
 
     own, translator = pipeline.settings, pipeline.translator
     settings = _settings(given)
+    units_settings(settings, given)  # refused now, before anything is done
     plan = PruningPlan.load(given["plan"]) if "plan" in given else None
     folder = given.get("save") or pipeline.run.path / "smaller" / _name(given, settings)
     recipe = Recipe(own.vocabulary, own.network, own.training, own.seed)
@@ -87,12 +89,21 @@ def make_smaller(pipeline: Pipeline, given: dict[str, Any], seed: int, as_json: 
             folder=scratch / fingerprint(about)[:16],
             plan=plan,
         )
+        units = None
+        if "also" in given:
+            own_scratch = scratch / fingerprint([about, given.get("ffn_keep")])[:16]
+            arguments = (pipeline, model, settings, given, seed)
+            units = remove_units(*arguments, recipe=recipe, scratch=own_scratch)
         result.save(folder / "results" / "smaller")
         if "save" not in given:  # it lies in the run, so the page of the run shows it
             result.save(pipeline.run.result(f"smaller-{folder.name}"))
         made.save(folder / "plan.json")
+        if units:
+            save_units(*units, pipeline, folder, own="save" not in given)
         model.save(folder)
     _show(result, folder, as_json)
+    if units and not as_json:
+        show_units(units[1], folder)
 
 
 def _settings(given: dict[str, Any]) -> SmallerSettings:

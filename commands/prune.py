@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .also import also_options
 from .comparison import COMPARED, compare_ways, comparison_options
 from .goal_options import given_goal, goal_options, make_smaller
 from .options import device_option, echo_json, json_option
@@ -25,6 +26,7 @@ Examples:
   headcount prune runs/miniature --compare standard        five ways, kept in the run
   headcount prune runs/miniature --compare l0 --compare random --points 36,18 --seeds 1 -o ways
   headcount prune runs/miniature --heads 6 --sites encoder --finetune none
+  headcount prune runs/miniature --keep 25% --also ffn --ffn-keep 50%
 """
 )
 @click.argument("run", type=click.Path(path_type=Path))
@@ -56,6 +58,7 @@ Examples:
 )
 @comparison_options
 @goal_options
+@also_options
 @click.option(
     "--seed", type=click.IntRange(min=0), help="Seed of resamples and orders; the run's own."
 )

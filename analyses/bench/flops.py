@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from ...models.batch import Batch
 from ...models.gates import Attention, HeadLayout
 from ...models.network import NetworkSettings
+from ...models.units import FeedForward, UnitLayout
 
 
 @dataclass(frozen=True)
@@ -42,17 +43,25 @@ class StageCost:
     after: int
 
 
-def stage_costs(settings: NetworkSettings, layout: HeadLayout, batch: Batch) -> list[StageCost]:
-    """Return the cost of every attention of a forward of `batch`, padding included."""
+def stage_costs(
+    settings: NetworkSettings, layout: HeadLayout, batch: Batch, units: UnitLayout | None = None
+) -> list[StageCost]:
+    """Return the cost of every attention of a forward of `batch`, padding included.
+
+    Args:
+        units: which feed-forward units there are; None for all.
+    """
     sentences, source = batch.source.ids.shape
     target = batch.target.ids.shape[1]
-    width, inner = settings.width, settings.feed_forward_width
+    width, units = settings.width, settings.full_units() if units is None else units
     costs = []
     for name, ids in layout.by_attention:
         features = len(ids) * settings.width_of_head()
         queries = source if name.site == "encoder" else target
         keys = target if name.site == "decoder" else source
         cross = name.site == "cross"
+        side = "encoder" if name.site == "encoder" else "decoder"
+        inner = len(units[FeedForward(side, name.layer)])
         projected = queries * width * features * (1 if cross else 3)
         costs.append(
             StageCost(
@@ -73,10 +82,14 @@ def projection_cost(settings: NetworkSettings, vocabulary: int, batch: Batch) ->
 
 
 def forward_cost(
-    settings: NetworkSettings, layout: HeadLayout, vocabulary: int, batch: Batch
+    settings: NetworkSettings,
+    layout: HeadLayout,
+    vocabulary: int,
+    batch: Batch,
+    units: UnitLayout | None = None,
 ) -> int:
     """Return the multiplications of a forward of `batch` up to its logits."""
-    stages = stage_costs(settings, layout, batch)
+    stages = stage_costs(settings, layout, batch, units)
     each = (it.memory + it.mixing + it.output + it.after for it in stages)
     return sum(each) + projection_cost(settings, vocabulary, batch)
 

@@ -174,9 +174,9 @@ def _cost(models: Mapping[str, Translator], test: ParallelText) -> list[Record]:
         vocabulary = model.network.output_table.shape[0]
         attention = forward = tokens = 0
         for batch in model.batches(test.source, test.target):
-            stages = stage_costs(settings, layout, batch)
+            stages = stage_costs(settings, layout, batch, model.network.units)
             attention += sum(it.memory + it.mixing + it.output for it in stages)
-            forward += forward_cost(settings, layout, vocabulary, batch)
+            forward += forward_cost(settings, layout, vocabulary, batch, model.network.units)
             tokens += int(batch.labels.real.sum())
         weights = list(model.network.parameters())
         row: Record = {

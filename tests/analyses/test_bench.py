@@ -43,6 +43,16 @@ def test_a_forward_costs_what_torch_counts(subject, gone):
         assert forward_cost(TINY, translator.layout, 40, batch) == counted
 
 
+def test_units_that_are_gone_cost_nothing(subject):
+    translator = subject.translator
+    gone = [translator.network.units.blocks(5)[number] for number in (0, 1, -1)]
+    cut = translator.without_units(gone)
+    batch = subject.batches()[0]
+    with torch.no_grad():
+        counted = multiplications(lambda: cut.capture(batch, attention=True))
+    assert forward_cost(TINY, cut.layout, 40, batch, cut.network.units) == counted
+
+
 def in_the_open(query, key, value, visible, causal):
     """Fused attention by products that torch counts."""
     weights = masked_softmax(ScaledDot.explicit(query, key), visible, causal)
