@@ -3,14 +3,18 @@
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from scipy import stats
 
 from headcount.analyses.result import Column, Result, Table
 from headcount.analyses.role_causal import Contrast, closed_sets, contrasts, margins
+from headcount.analyses.role_drift import drift_tables
 from headcount.analyses.role_seeds import _agreement, _jaccard, _same, seeds_tables, t_interval
+from headcount.analyses.role_seeing import Seen
 from headcount.analyses.role_survival import compared_times, survival_table
-from headcount.models.gates import Head
+from headcount.models.gates import Head, HeadLayout
 from headcount.models.planted import CARRIER, COPIER
+from headcount.probe.roles import Arc, ArcScores, OffsetProfile
 
 HEADS = tuple(Head(site, layer, head) for site in ("encoder", "cross") for layer in (0, 1)
               for head in range(4))  # fmt: skip
@@ -102,6 +106,63 @@ def test_seeds_share_a_role_in_different_layers_and_outliers_have_an_interval():
     assert (unlike["site"], unlike["some"], unlike["layers"]) == ("all", 2, 3)
     assert unlike["share"] == pytest.approx(2 / 3)
     assert unlike["p"] == pytest.approx(stats.binom.sf(1, 3, 0.25))
+
+
+ONE, TWO = Head("encoder", 0, 0), Head("encoder", 0, 1)
+NSUBJ = ("syntax", "nsubj, dependent->head")
+
+
+def seen(heads: list[int], right: list[list[int]], near: list[list[int]]) -> Seen:
+    """What was seen of some heads of one layer.
+
+    Args:
+        heads: their ids.
+        right: right answers of two questions each  # [sentence, head]
+        near: of two queries each, those that look at the word itself  # [sentence, head]
+    """
+    layout = HeadLayout.from_dict({"encoder": [heads]})
+    counts = torch.zeros(len(near), len(heads), 4, dtype=torch.int32)
+    counts[:, :, 1] = torch.tensor(near)
+    counts[:, :, 2] = 2 - counts[:, :, 1]
+    scores = ArcScores(
+        layout.heads,
+        (Arc("nsubj", "dependent->head"),),
+        right=torch.tensor(right)[:, None],
+        places=(),
+        by_place=torch.zeros(len(right), 1, 0),
+        by_chance=torch.zeros(len(right), 1),
+        asked=torch.full((len(right), 1), 2),
+        unseen=0,
+    )
+    return Seen(OffsetProfile(layout, counts), None, None, [("syntax", scores)])
+
+
+def test_heads_that_stayed_keep_lose_and_gain_roles():
+    itself = ("position", "0")
+    before = (
+        seen([0, 1, 2], [[2, 0, 2]] * 4, [[2, 0, 2]] * 4),
+        {
+            NSUBJ: {ONE, Head("encoder", 0, 2)},
+            itself: {ONE},
+        },
+    )
+    after = (
+        seen([0, 1], [[2, 1], [0, 2], [2, 2], [0, 2]], [[2, 0]] * 4),
+        {
+            NSUBJ: {TWO},
+            itself: {ONE},
+        },
+    )
+    tables = drift_tables(before, {"cut": after}, range(4), 200, 0, "made")
+    kept = {row["family"]: row for row in tables["kept"].rows.to_dict("records")}
+    counts = ("heads", "removed", "stayed", "gained")
+    assert [kept["syntax"][name] for name in counts] == [2, 1, 0, 1]
+    assert [kept["position"][name] for name in counts] == [1, 0, 1, 0]
+    place, lost, gained = tables["drift"].rows.to_dict("records")
+    assert (place["before"], place["after"], place["change_low"]) == (1.0, 1.0, 0.0)
+    assert (lost["had"], lost["has"], lost["before"], lost["after"]) == (True, False, 1.0, 0.5)
+    assert lost["change_low"] < -0.5 < lost["change_high"]  # changes are 0, -1, 0, -1
+    assert (gained["had"], gained["has"], gained["change"]) == (False, True, 7 / 8)
 
 
 def test_margins_without_the_carrier_are_nothing(planted):
