@@ -25,7 +25,9 @@ from headcount.probe.layers.survey import Group, SurveySettings, groups_of, surv
 from headcount.probe.layers.tasks import Words, examples_of, task
 
 CORPUS = CorpusSettings(sentences=60)
-QUICK = SurveySettings(penalties=(10.0, 100.0), controls=1, tolerance=1e-2, processes=1)
+QUICK = SurveySettings(
+    penalties=(10.0, 100.0), controls=1, tolerance=1e-2, processes=1, codes=False
+)
 SETTINGS = LayersSettings(
     tasks=("upos", "relation", "animacy", "main_tense", "bigram_shift", "sentence_length"),
     altered=30,
@@ -173,12 +175,14 @@ def test_tasks_can_be_asked_of_the_same_words(models, text, tmp_path):
 
 
 def test_the_same_seed_gives_the_same_table(models, text, tmp_path, result):
-    settings = SETTINGS.with_changes(sides=("encoder",), tasks=("upos",), **PLAIN)
+    coded = QUICK.with_changes(codes=True)
+    settings = SETTINGS.with_changes(sides=("encoder",), tasks=("upos",), survey=coded, **PLAIN)
     one, two = (
         layers(models[0], text, settings, 3, folder=tmp_path / name).tables["probes"].rows
         for name in "ab"
     )
     assert one.equals(two)
+    assert one["compression"].between(1, 50).all() and (one["online"] < one["uniform"]).all()
 
 
 def test_a_treebank_is_split_and_probed_on_the_encoder_alone(models, text, tmp_path):
@@ -220,7 +224,7 @@ def test_tasks_fitted_together_find_what_each_finds_alone(models, text, tmp_path
     asked = [examples_of(task[name], text.source, words).learnable(text.split) for name in names]
     groups = groups_of(asked)
     assert sum(len(group.tasks) for group in groups) == 4 and len(groups) > 1
-    exact = QUICK.model_copy(update={"tolerance": 1e-5, "codes": False})
+    exact = QUICK.with_changes(tolerance=1e-5)
     together = survey(store, asked[:2], text.split, exact, 0)
     alone = survey(store, asked[1:2], text.split, exact, 0)
     for one, other in zip([it for it in together if it.task == "depth"], alone, strict=True):
