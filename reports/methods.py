@@ -193,9 +193,12 @@ def _roles(findings: Findings) -> str:
 def _layers(findings: Findings) -> str:
     if "layers" not in findings:
         return ""
+    rows = findings.rows("layers", "probes")
+    coded = "online" in rows and rows["online"].notna().any()
+    code = ", and with the online code of the labels" if coded else ""
     return (
-        "What layers hold of syntax and semantics was asked by linear probes with control tasks "
-        "and their minimum description length."
+        "What layers hold of syntax and semantics was asked by linear probes beside control tasks "
+        f"and random weights{code}."
     )
 
 

@@ -5,6 +5,8 @@ from made_results import HOSTILE, NUMBER, TEXT, WHOLE, columns, provenance, writ
 from reading import read, sheet
 
 from headcount.analyses.result import Result, Table
+from headcount.reports.findings import Findings
+from headcount.reports.methods import methods_paragraph
 from headcount.reports.page import build_page
 
 CURVES = {"upos": (60, 80, 90), "role": (50, 52, 70)}
@@ -137,6 +139,13 @@ def test_only_what_surely_changed_is_said_to_have_gone_with_the_heads(section):
     _, rows = sheet(section, "What went with the heads")
     assert rows == [["Encoder", "part of speech", "2", "90.0", "80.0", "−10.0 [−15.0, −5.0]"]]
     assert "1 of 2 tasks and layers differ" in section.text
+
+
+def test_the_methods_claim_no_code_that_was_not_measured():
+    found = Findings("made", {"layers": made_layers()})
+    assert "control tasks and random weights." in methods_paragraph(found)
+    found.rows("layers", "probes")["online"] = 5.0
+    assert "random weights, and with the online code of the labels." in methods_paragraph(found)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
