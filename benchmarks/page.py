@@ -37,6 +37,7 @@ SHAPE = {
     "score.sentences": 10,
     "prune.sentences": 6,
     "prune.draws": 2,
+    "relevance.sentences": 6,
     "reliability.sentences": 4,
     "reliability.curve_sentences": 2,
     "roles.sentences": 60,
@@ -47,10 +48,10 @@ BUILD = """
 import resource, sys, time
 from pathlib import Path
 from headcount.reports.page import build_page
-started = time.perf_counter()
+started = time.perf_counter(), time.process_time()
 build_page(Path(sys.argv[1]))
-seconds = time.perf_counter() - started
-print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+ended = time.perf_counter(), time.process_time()
+print(ended[0] - started[0], ended[1] - started[1], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """
 OPENS = 5
 
@@ -63,12 +64,12 @@ def made_run(folder: Path) -> Path:
     return folder
 
 
-def built(run: Path) -> tuple[float, int]:
-    """Return seconds to build the page and peak memory of the process in bytes."""
+def built(run: Path) -> tuple[float, float, int]:
+    """Return seconds to build the page, on the clock and of the processor, and peak bytes."""
     arguments = [sys.executable, "-c", BUILD, str(run)]
     out = subprocess.run(arguments, check=True, capture_output=True, text=True).stdout
-    seconds, octets = out.split()
-    return float(seconds), int(octets)
+    seconds, processor, octets = out.split()
+    return float(seconds), float(processor), int(octets)
 
 
 def opened(page: Path) -> list[float]:
@@ -91,7 +92,7 @@ def opened(page: Path) -> list[float]:
 
 def measured(run: Path) -> dict[str, Any]:
     """Return all numbers of one run's page."""
-    seconds, memory = built(run)
+    seconds, processor, memory = built(run)
     page = run / "report.html"
     html = page.read_bytes()
     start = html.find(b'id="attention">')
@@ -102,6 +103,7 @@ def measured(run: Path) -> dict[str, Any]:
         "attention_bytes": attention,
         "without_attention_bytes": len(html) - attention,
         "build_seconds": round(seconds, 2),
+        "build_processor_seconds": round(processor, 2),
         "build_peak_bytes": memory,
         "dom_content_loaded_ms": round(statistics.median(times)),
         "dom_content_loaded_ms_all": [round(it) for it in times],

@@ -38,11 +38,10 @@ def importance_map(findings: Findings, metric: str, names: Sequence[Name]) -> di
             return {"text": "–", "style": "", "title": f"{dotted(name)}: not measured"}
         share = math.sqrt((row["value"] - low) / (high - low)) if high > low else 0.0
         bounds = _bounds(row)
-        value = f"{exact(row['value'])}{bounds} {row['unit']}"
         return {
             "text": fixed(row["value"] / 10.0**power, digits),
             "style": f"heat-{heat_step(share)}",
-            "title": f"{dotted(name)}: {value}, rank {row['rank']}",
+            "title": f"{dotted(name)}: {exact(row['value'])}{bounds}, rank {row['rank']}",
         }
 
     return {

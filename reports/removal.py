@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..models.gates import SITES
 from .choice import RANDOM, smallest_within
 from .differences import merged
 from .findings import Findings, records
@@ -36,6 +35,7 @@ LABELS = (
     "Multiplications a token",
     "Decoding",
 )
+SITES = ("encoder", "decoder", "cross")  # in the order of the text's way through a model
 SAMPLES = 3
 
 
@@ -45,8 +45,7 @@ def head_names(findings: Findings) -> list[Name]:
         if findings.table(analysis, table) is not None:
             rows = findings.rows(analysis, table)[["site", "layer", "head"]].drop_duplicates()
             names = [(row["site"], row["layer"], row["head"]) for row in records(rows)]
-            place = {site: at for at, site in enumerate(SITES)}
-            return sorted(names, key=lambda it: (place.get(it[0], len(place)), *it))
+            return sorted(names, key=lambda it: (SITES.index(it[0]), *it[1:]))
     return []
 
 

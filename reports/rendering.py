@@ -118,4 +118,7 @@ def _environment() -> Environment:
     ):
         environment.filters[written.__name__] = written
     environment.globals["interval"] = wording.interval
+    # Data for the script: short, and the same bytes again.
+    short = {"sort_keys": True, "ensure_ascii": False, "separators": (",", ":")}
+    environment.policies["json.dumps_kwargs"] = short
     return environment

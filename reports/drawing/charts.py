@@ -22,6 +22,7 @@ MARKERS = {
     "cross": "M-3.4 -3.4L3.4 3.4M-3.4 3.4L3.4 -3.4",
     "plus": "M-4.2 0H4.2M0 -4.2V4.2",
 }
+WIDE = "wide"
 _APART = 3.0  # pixels between lines that have intervals
 _MOST_MARKERS = 40  # a line with more points than this is drawn without them
 
@@ -118,7 +119,8 @@ def draw(chart: Chart, wide: tuple[int, int] = (760, 360), narrow: int = 300) ->
         wide: width and height in pixels at full size.
         narrow: height at a width of 340 pixels.
     """
-    versions = (("wide", *wide), ("narrow", 340, narrow))
+    # The script reads what the points of the narrow chart say from those of the wide one.
+    versions = ((WIDE, *wide), ("narrow", 340, narrow))
     return Markup("").join(_svg(chart, name, width, height) for name, width, height in versions)
 
 
@@ -164,7 +166,10 @@ def _svg(chart: Chart, name: str, width: float, height: float) -> Markup:
         _axes(chart, frame),
         _band(chart, frame),
         *(_rule(rule, frame) for rule in chart.marks),
-        *(_line(drawn, frame, shift) for drawn, shift in zip(chart.lines, shifts, strict=True)),
+        *(
+            _line(drawn, frame, shift, told=name == WIDE)
+            for drawn, shift in zip(chart.lines, shifts, strict=True)
+        ),
         line(0, frame.top, 0, height - frame.bottom, "cursor"),
     )
 
@@ -246,7 +251,8 @@ def _shifts(lines: Sequence[Line]) -> list[float]:
     return shifts
 
 
-def _line(drawn: Line, frame: _Frame, shift: float) -> Markup:
+def _line(drawn: Line, frame: _Frame, shift: float, *, told: bool) -> Markup:
+    """Draw one line; its points say what they are only where they are `told`."""
     points = [point for point in drawn.points if math.isfinite(point.y)]
     if not points:
         return Markup("")
@@ -258,7 +264,8 @@ def _line(drawn: Line, frame: _Frame, shift: float) -> Markup:
             shapes = [_whisker(point, frame, shift), _marker(x, y, drawn.marker)]
             # A marker is too small to be pointed at by a hand, so a bare disc lies around it.
             shapes.append(element("circle", {"class": "hit", "cx": x, "cy": y, "r": 7}))
-            parts.append(titled(Markup("").join(shapes), title))
+            whole = Markup("").join(shapes)
+            parts.append(titled(whole, title) if told else element("g", {}, whole))
     return group(f"line line-{drawn.style}", *parts)
 
 

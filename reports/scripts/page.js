@@ -27,16 +27,17 @@
     reading.className = "reading hint";
     reading.textContent = hint;
     reading.setAttribute("aria-live", "polite");
-    drawings.at(-1).after(reading);
+    (drawings.at(-1).closest(".pair") ?? drawings.at(-1)).after(reading);
     for (const drawing of drawings) {
       const points = all(".line > g", drawing);
+      const wide = drawing.matches(".wide") ? drawing : drawing.previousElementSibling;
       let at = -1;
       const tell = (index) => {
         points[at]?.classList.remove("told");
         at = index;
         points[at]?.classList.add("told");
         reading.classList.toggle("hint", !points[at]);
-        reading.textContent = points[at] ? one("title", points[at]).textContent : hint;
+        reading.textContent = points[at] ? all(".line title", wide)[at].textContent : hint;
       };
       if (!points.length) continue;
       drawing.setAttribute("tabindex", "0");
@@ -192,12 +193,12 @@
 
   const importance = (place) => {
     const rows = [];
-    for (const panel of all('[data-kind="importance"]')) {
+    for (const panel of all("[data-unit]")) {
       const title = cellsOf(place, panel)?.title;
       if (!title) continue;
-      const found = title.match(/: (\S+)(?: (\[[^\]]*\]))? (.*), rank (.*)$/);
-      const [, value, bounds = "", unit, rank] = found ?? ["", "not measured", "", "", ""];
-      rows.push([`${one("h3", panel).textContent}, ${unit}`, rank, value, bounds]);
+      const found = title.match(/: (\S+)(?: (\[.*\]))?, rank (.*)$/);
+      const [, value, bounds = "", rank] = found ?? ["", "not measured", "", ""];
+      rows.push([`${one("h3", panel).textContent}, ${panel.dataset.unit}`, rank, value, bounds]);
     }
     return sheet("Importance", ["Metric", "Rank", "Value", "Interval"], rows);
   };

@@ -93,7 +93,12 @@ def test_a_narrow_screen_never_scrolls_sideways(visit):
         page.locator(".card").wait_for()
         assert page.evaluate("document.documentElement.scrollWidth") == 360
         assert page.locator("svg.chart.wide:visible").count() == 0
-        assert page.locator("#figure-curve svg.chart.narrow").is_visible()
+        chart = page.locator("#figure-curve svg.chart.narrow")
+        assert chart.is_visible()
+        chart.focus()
+        page.keyboard.press("ArrowRight")
+        told = page.locator("#figure-curve .reading").inner_text()
+        assert told.startswith("Mean of 10 random orders, 0 heads left: BLEU")
 
 
 def test_the_slider_takes_heads_away_by_keyboard_alone(visit):
