@@ -29,7 +29,7 @@ from pydantic import Field
 
 from ..models.data.parallel_text import Corpus
 from ..models.errors import UsageError, did_you_mean
-from ..models.gates import SITES, Head
+from ..models.gates import SITES, Head, HeadLayout
 from ..models.quality import RESAMPLES, signature
 from ..models.settings import Settings
 from ..models.training.from_corpus import Recipe
@@ -97,6 +97,15 @@ class WaysSettings(Settings):
                 )
         return {name: way_of(name, self.options.get(name, {})) for name in self.ways}
 
+    def check(self, layout: HeadLayout) -> None:
+        """Refuse what could not be compared on a model, before anything is read or written.
+
+        Raises:
+            UsageError: see `members`; sites without heads, or shares that are none.
+        """
+        self.members()
+        head_counts(len(Goal(sites=self.sites).candidates(layout)), self.shares)
+
 
 def ways(
     translator: Translator,
@@ -121,7 +130,7 @@ def ways(
     """
     stopwatch = Stopwatch()
     layout = translator.layout
-    Goal(sites=settings.sites).candidates(layout)
+    settings.check(layout)
     data = corpus.test.head(settings.sentences)
     with nullcontext(str(folder)) if folder else TemporaryDirectory() as place:
         task = Task(translator, corpus, recipe, layout.heads, seed, Path(place))
@@ -167,9 +176,10 @@ def _arms(task: Task, settings: WaysSettings) -> list[tuple[list[Arm], list[int]
     if settings.finish.updates() or any(member.trains for member in members.values()):
         task = replace(task, encoded=task.text)
     layout = task.translator.layout
-    places = {"all": settings.sites}
+    chosen = [site for site in SITES if site in settings.sites]
+    places = {"all" if len(chosen) == len(SITES) else "+".join(chosen): settings.sites}
     if settings.by_site:
-        places |= {site: (site,) for site in settings.sites}
+        places |= {site: (site,) for site in chosen}
     groups = []
     for where, sites in places.items():
         candidates = Goal(sites=sites).candidates(layout)

@@ -54,7 +54,7 @@ def compare_ways(
         UsageError: an option that has no meaning here, or a folder that holds something else.
     """
     settings = _settings(names, given, curve, pipeline.translator.layout)
-    settings.members()
+    settings.check(pipeline.translator.layout)
     if output is None:
         result = _of_run(pipeline, settings, seed)
     else:

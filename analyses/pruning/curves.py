@@ -36,7 +36,7 @@ _UNITS = {"bleu": "BLEU points", "chrf": "chrF points", "nll": "nats a token"}
 
 WAY = (
     Column("order", "text", "the way heads were chosen, or `from scratch`"),
-    Column("where", "text", "where heads may go: all sites, or one"),
+    Column("where", "text", "sites where heads may go: all, or their names"),
 )
 LEFT = Column("heads_left", "whole", "heads of the smaller model, all sites together")
 REPETITIONS = Column("repetitions", "whole", "seeds, or random draws")

@@ -90,7 +90,8 @@ def vanishing_tables(
     for place in dict.fromkeys((point.name, point.where) for point in points):
         arms = _by_draw([it for it in points if (it.name, it.where) == place])
         lost = [_gone_at(of_arm, layout) for of_arm in arms.values()]
-        may_go = [head for head in layout if place[1] in ("all", head.site)]
+        sites = SITES if place[1] == "all" else place[1].split("+")
+        may_go = [head for head in layout if head.site in sites]
         everyone = float(np.mean([at[head] for at in lost for head in may_go]))
         for (kind, name), heads in groups.items():
             own = [head for head in heads if head in may_go]

@@ -16,12 +16,12 @@ from ..proof import PROOF, PROOF_BEAM
 from ..prune_tables import AREA, CURVE, area_of, bleu_by_model
 from ..result import Column, Table
 from .arms import ArmPoint
-from .curves import MEASURES, against_table, overview_table, resampled, summary_table
+from .curves import MEASURES, WAY, against_table, overview_table, resampled, summary_table
 from .descent import PROOF_SENTENCES
 from .vanishing import vanishing_tables
 
 Record = dict[str, Any]
-_WHERE = Column("where", "text", "where heads may go: all sites, or one")
+_WHERE = WAY[1]
 WAYS_CURVE = (
     *CURVE,
     _WHERE,

@@ -13,7 +13,7 @@ from headcount.analyses.pruning.curves import (
 )
 from headcount.analyses.pruning.vanishing import vanishing_tables
 from headcount.models.data.parallel_text import ParallelText
-from headcount.models.gates import Head, HeadLayout
+from headcount.models.gates import HeadLayout
 from headcount.models.quality import paired
 
 TARGET = [f"the {word} dog sleeps near the old {word} tree" for word in "abcdefghijkl"]
@@ -117,12 +117,15 @@ def test_sites_and_roles_vanish_as_counted_by_hand():
     assert shares.loc[("one", "encoder", 4), "share"] == 1
 
 
-def test_where_one_site_may_go_the_others_are_not_counted():
+@pytest.mark.parametrize(
+    ("where", "groups", "gone_at"),
+    [("encoder", ["encoder"], [1.5]), ("encoder+cross", ["encoder", "cross"], [1.5, 0])],
+)
+def test_where_some_sites_may_go_the_others_are_not_counted(where, groups, gone_at):
     points = [
-        point("one", 0, LAYOUT, 0, where="encoder"),
-        point("one", 0, [E1, D0, C0], 1, where="encoder"),
+        point("one", 0, LAYOUT, 0, where=where),
+        point("one", 0, [E1, D0, C0], 1, where=where),
     ]
     gone = vanishing_tables(points, LAYOUT, {})["gone"].rows
-    assert list(gone["group"]) == ["encoder"]
-    assert list(gone["gone_at"]) == [1.5]
-    assert Head("encoder", 0, 0) in LAYOUT
+    assert list(gone["group"]) == groups
+    assert list(gone["gone_at"]) == gone_at

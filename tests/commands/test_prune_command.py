@@ -178,6 +178,8 @@ def test_a_comparison_is_a_stage_of_the_run(finished, capsys, tmp_path):
         (["--compare", "l0", "--set", "options.subset.rate=1"], "'subset' is not among the ways"),
         (["--compare", "l0", "--set", "control=subset"], "'subset' is not among the ways"),
         (["--compare", "lo"], "unknown way 'lo'"),
+        (["--compare", "l0", "--sites", "cros"], "did you mean 'cross'"),
+        (["--compare", "l0", "--set", "shares=[2]"], "2.0 is no share of the heads"),
         (["--heads", "3", "--seeds", "2"], "--seeds goes with --compare alone"),
     ],
 )
