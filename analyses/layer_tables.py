@@ -9,7 +9,7 @@ import numpy as np
 
 from ..probe.layers.control import majority, most_frequent_by_type
 from ..probe.layers.examples import Examples, Split
-from ..probe.layers.measures import intervals
+from ..probe.layers.measures import intervals, resampled_alike
 from ..probe.layers.survey import Finding
 from ..probe.layers.verdict import Verdict
 from .result import Column, Table
@@ -99,6 +99,7 @@ def probes_table(asked: Sequence[Asked], seed: int, resamples: int, n: str) -> T
     """Return one row for each side, network, task and layer."""
     records = []
     for of_side in asked:
+        bounds = _bounds(of_side, seed, resamples)
         for kind in ("trained", "smaller", "random"):
             networks: list[list[Finding]] = getattr(of_side, kind)
             for model, findings in enumerate(networks):
@@ -106,7 +107,7 @@ def probes_table(asked: Sequence[Asked], seed: int, resamples: int, n: str) -> T
                     names: dict[str, Any] = {"side": of_side.side, "network": kind, "model": model}
                     names |= {"family": of_side.families[it.task]}
                     names |= {"unit": of_side.store.units[it.layer]}
-                    records.append({**names, **_row(it, seed, resamples)})
+                    records.append({**names, **_row(it, bounds[id(it)])})
     return Table.of(
         "What a linear probe reads from every layer, beside its baselines.",
         PROBES,
@@ -116,13 +117,29 @@ def probes_table(asked: Sequence[Asked], seed: int, resamples: int, n: str) -> T
     )
 
 
-def _row(found: Finding, seed: int, resamples: int) -> dict[str, Any]:
+def _bounds(asked: Asked, seed: int, resamples: int) -> dict[int, dict[str, float]]:
+    """Return the intervals of all findings of a side, by their identity.
+
+    The same draws for every task and layer, so that intervals can be compared.
+    """
+    bounds: dict[int, dict[str, float]] = {}
+    networks = [*asked.trained, *asked.smaller, *asked.random]
+    for question in asked.questions:
+        own = [it for found in networks for it in found if it.task == question.task]
+        generator = np.random.default_rng(seed)
+        drawn = resampled_alike([it.test for it in own], generator, resamples)
+        for it, draws in zip(own, drawn, strict=True):
+            bounds[id(it)] = {
+                f"{name}_{end}": value
+                for name, both in intervals(draws).items()
+                for end, value in zip(("low", "high"), both, strict=True)
+            }
+    return bounds
+
+
+def _row(found: Finding, bounds: dict[str, float]) -> dict[str, Any]:
     test, chosen, code = found.test, found.chosen, found.code
-    row: dict[str, Any] = {"task": found.task, "layer": found.layer, **test.values()}
-    # The same draws for every task and layer, so that intervals can be compared.
-    bounds = intervals(test.resampled(np.random.default_rng(seed), resamples))
-    for name, (low, high) in bounds.items():
-        row |= {f"{name}_low": low, f"{name}_high": high}
+    row: dict[str, Any] = {"task": found.task, "layer": found.layer, **test.values(), **bounds}
     if found.control:
         control = float(np.mean(found.control))
         row |= {"control": control, "selectivity": test.accuracy - control}

@@ -11,7 +11,7 @@ a label still costs who knows the probe's prediction.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,7 +52,7 @@ class Judged:
     @property
     def macro_f1(self) -> float:
         """Return the mean F1 of the classes, 0 to 1."""
-        return float(_macro_f1(self._counts().sum(0)[None])[0])
+        return float(_macro_f1(self.counts().sum(0)[None])[0])
 
     @property
     def log_loss(self) -> float:
@@ -65,14 +65,7 @@ class Judged:
 
     def resampled(self, generator: np.random.Generator, resamples: int) -> dict[str, Array]:
         """Return every measure on sentences drawn with replacement  # each [resample]."""
-        counts = self._counts()  # [sentence, statistic]
-        sums = resampled_sums([counts], generator, resamples)[0]  # [resample, statistic]
-        examples = np.maximum(sums[:, -1], 1)
-        return {
-            "accuracy": sums[:, -3] / examples,
-            "macro_f1": _macro_f1(sums),
-            "log_loss": sums[:, -2] / examples,
-        }
+        return resampled_alike([self], generator, resamples)[0]
 
     def correct_by_sentence(self, sentences: int) -> tuple[Array, Array]:
         """Return right predictions and examples of every sentence  # each [sentence]."""
@@ -87,7 +80,7 @@ class Judged:
         labels, predicted = self.labels[chosen], self.predicted[chosen]
         return Judged(labels, predicted, self.bits[chosen], self.sentences[chosen], self.classes)
 
-    def _counts(self) -> Array:
+    def counts(self) -> Array:
         """Return sums by sentence: hits, predictions, labels of each class; right, bits, examples.
 
         Returns:
@@ -116,12 +109,33 @@ def _sums(places: Numbers, values: Array, size: int) -> Array:
 
 
 def _macro_f1(sums: Array) -> Array:
-    """Return macro-F1 of sums as `_counts` makes them  # [row, statistic] -> [row]."""
+    """Return macro-F1 of sums as `Judged.counts` makes them  # [row, statistic] -> [row]."""
     size = (sums.shape[1] - 3) // 3
     hits, predicted, labels = (sums[:, i * size : (i + 1) * size] for i in range(3))
     there = predicted + labels > 0  # [row, class]
     f1 = np.divide(2 * hits, predicted + labels, out=np.zeros_like(hits), where=there)
     return f1.sum(1) / np.maximum(there.sum(1), 1)
+
+
+def resampled_alike(
+    found: Sequence[Judged], generator: np.random.Generator, resamples: int
+) -> list[dict[str, Array]]:
+    """Return `Judged.resampled` of probes that were judged on the same sentences.
+
+    The sentences are drawn once for all of them, which costs more than all sums together.
+    """
+    drawn = resampled_sums([it.counts() for it in found], generator, resamples)
+    measures = []
+    for sums in drawn:  # [resample, statistic]
+        examples = np.maximum(sums[:, -1], 1)
+        measures.append(
+            {
+                "accuracy": sums[:, -3] / examples,
+                "macro_f1": _macro_f1(sums),
+                "log_loss": sums[:, -2] / examples,
+            }
+        )
+    return measures
 
 
 def intervals(draws: Mapping[str, Array], level: float = 0.95) -> dict[str, tuple[float, float]]:
