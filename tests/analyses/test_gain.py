@@ -6,7 +6,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from headcount.analyses.bench import turns
 from headcount.analyses.bench.flops import stage_costs
-from headcount.analyses.bench.memory import can_measure
+from headcount.analyses.bench.memory import can_measure, peak_of_search
 from headcount.analyses.bench.parts import (
     ATTENTION,
     DECODER,
@@ -20,12 +20,14 @@ from headcount.analyses.bench.parts import (
     multiplications,
 )
 from headcount.analyses.bench.size import cache_bytes
+from headcount.analyses.bench.subject import Subject
 from headcount.analyses.bench.turns import Case, source_ids
 from headcount.analyses.gain import GainSettings, gain
 from headcount.analyses.result import Result
 from headcount.models.data.vocabulary import EOS
 from headcount.models.errors import UsageError
 from headcount.models.gates import Attention, Head
+from headcount.models.network import NetworkSettings
 from headcount.models.translator import SearchSettings
 
 GONE = [Head("encoder", 0, head) for head in range(3)] + [Head("cross", 1, 0)]
@@ -212,8 +214,12 @@ def test_teacher_forcing_costs_the_projections_of_a_search(nano):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not can_measure(), reason="this system does not reset peaks of memory")
-def test_the_peak_of_memory_is_measured_in_a_process_of_its_own(nano, copying):
-    settings = GainSettings(batches=(24,), beams=(4,), rounds=6, parts=False, lengths=("equal",))
-    result = gain(nano, {"cut": nano.without(GONE)}, copying.test, settings, 0)
-    rows = result.tables["size"].rows
-    assert (rows["peak"] >= 0).all()
+def test_the_peak_of_a_search_is_that_of_its_logits(tmp_path):
+    shape = NetworkSettings(
+        width=16, feed_forward_width=32, encoder_layers=1, decoder_layers=1, heads=2, dropout=0.0
+    )
+    subject = Subject(network=shape, vocabulary=8000, sentences=64)
+    subject.translator.save(tmp_path)
+    peak = peak_of_search(tmp_path, subject.text.source, Case(4, 64).search(6))
+    logits = 64 * 4 * 8000 * 4  # bytes; the log-probabilities take as many
+    assert 1.5 * logits < peak < 4 * logits

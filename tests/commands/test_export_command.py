@@ -5,10 +5,17 @@ import json
 import sys
 
 import pytest
+from made_translators import copies, planted, vocabulary
 
 from headcount import cli
+from headcount.models.errors import CheckpointError
 from headcount.models.export import onnx_files, proof
+from headcount.models.export.onnx_translator import OnnxTranslator
+from headcount.models.gates import Head
 from headcount.models.transformer import TransformerTranslator
+from headcount.models.translator import SearchSettings
+
+__all__ = ["planted", "vocabulary"]
 
 
 def test_an_exported_model_is_the_same_model(finished, capsys, tmp_path):
@@ -59,20 +66,90 @@ def test_missing_libraries_are_said_before_anything_is_written(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.slow
-def test_graphs_translate_like_the_model(finished, capsys, tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def cut(planted):
+    """Uneven sublayers, and sublayers without heads at two sites of one layer."""
+    gone = [Head("encoder", 0, 1), Head("cross", 1, 0), Head("cross", 1, 2)]
+    gone += [Head(site, 0, head) for site in ("decoder", "cross") for head in range(3)]
+    return planted.without(gone)
+
+
+SENTENCES = copies("check", 9, 100).source
+
+
+@pytest.fixture(scope="module")
+def onnx(cut, tmp_path_factory):
+    """The folder of the same model as graphs, written by the command."""
     for library in onnx_files.LIBRARIES:
         pytest.importorskip(library)
-    words = ["export", str(finished), "-o", str(tmp_path / "x"), "--format", "onnx"]
-    assert cli.run([*words, "--sentences", "24"]) == 0
-    assert "24 of 24 greedy translations are equal (test)" in capsys.readouterr().out
+    folder = tmp_path_factory.mktemp("onnx")
+    cut.save(folder / "cut")
+    text = folder / "text"
+    text.write_text("\n".join(SENTENCES), encoding="utf-8")
+    words = ["export", str(folder / "cut"), "-o", str(folder / "onnx"), "--format", "onnx"]
+    assert cli.run([*words, "--text", str(text)]) == 0
+    return folder / "onnx"
+
+
+@pytest.mark.slow
+def test_onnxruntime_says_what_torch_says(cut, onnx):
+    exported = OnnxTranslator.load(onnx, threads=1)
+    found = proof.proven(cut, exported, SENTENCES)
+    assert found.sentences == found.equal == 100
+    assert found.difference < 1e-4 * max(1, found.largest)
+    assert found.tokens > 100
+    # An empty sentence, a limit, a shortest length, and the rest of what a translation says.
+    search = SearchSettings(max_ratio=0, max_extra=3, min_tokens=1)
+    mine, theirs = (it.translate(["", *SENTENCES[:3]], search) for it in (cut, exported))
+    assert [it.text for it in mine] == [it.text for it in theirs]
+    assert [it.finished for it in mine] == [it.finished for it in theirs]
+    for one, other in zip(mine, theirs, strict=True):
+        assert one.log_probability == pytest.approx(other.log_probability, abs=1e-4)
+    # Caches are as small as their layers: no heads are left at decoder.0, and none at cross.0.
+    inputs = {it.name: it.shape for it in exported.sessions["step"].get_inputs()}
+    assert [inputs[name][1] for name in inputs if name.startswith("prefix")] == [3, 3]
+    assert [inputs[name][1] for name in inputs if name.startswith("source")] == [1, 1]
+    # Another model's graphs are found out.
+    other = cut.without([Head("cross", 1, 1)])
+    assert proof.proven(other, exported, SENTENCES[:8]).difference > 0.1
+
+
+@pytest.mark.slow
+def test_translate_reads_graphs_and_refuses_what_they_cannot_do(
+    cut, onnx, capsys, tmp_path, monkeypatch
+):
+    cut.save(tmp_path)
     outputs = []
-    for folder in (finished, tmp_path / "x"):
-        lines = io.TextIOWrapper(io.BytesIO(b"a b c\n\nd\n"), encoding="utf-8")
-        monkeypatch.setattr(sys, "stdin", lines)
+    for folder in (tmp_path, onnx):
+        lines = f"{SENTENCES[0]}\n\n{SENTENCES[1]}\n".encode()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines), encoding="utf-8"))
         assert cli.run(["translate", str(folder)]) == 0
         outputs.append(capsys.readouterr().out)
     assert outputs[0] == outputs[1]
-    words = ["translate", str(tmp_path / "x"), "--without", "encoder.0.0"]
-    assert cli.run(words) == 2
-    assert "cut first, then export" in capsys.readouterr().err
+    assert outputs[0].count("\n") == 3
+    for words, message in (
+        (["--without", "encoder.0.0"], "cut first, then export"),
+        (["--beam", "2"], "ask for --beam 1"),
+    ):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\n"), encoding="utf-8"))
+        assert cli.run(["translate", str(onnx), *words]) == 2
+        assert message in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_files_that_were_changed_are_refused(onnx, tmp_path):
+    for file in onnx.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    with (tmp_path / "step.onnx").open("ab") as file:
+        file.write(b"x")
+    with pytest.raises(CheckpointError, match=r"step\.onnx was changed"):
+        OnnxTranslator.load(tmp_path)
+    (tmp_path / "step.onnx").unlink()
+    with pytest.raises(CheckpointError, match=r"step\.onnx is missing"):
+        OnnxTranslator.load(tmp_path)
+    described = json.loads((tmp_path / "onnx.json").read_text())
+    (tmp_path / "onnx.json").write_text(json.dumps({**described, "format": "other"}))
+    with pytest.raises(CheckpointError, match="is not a model of format"):
+        OnnxTranslator.load(tmp_path)
+    with pytest.raises(CheckpointError, match="holds no model as ONNX"):
+        OnnxTranslator.load(tmp_path / "nowhere")
