@@ -51,7 +51,8 @@ from headcount.reports.page import build_page
 started = time.perf_counter(), time.process_time()
 build_page(Path(sys.argv[1]))
 ended = time.perf_counter(), time.process_time()
-print(ended[0] - started[0], ended[1] - started[1], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+print(ended[0] - started[0], ended[1] - started[1], peak)
 """
 OPENS = 5
 

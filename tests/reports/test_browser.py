@@ -15,7 +15,16 @@ from xml.etree import ElementTree
 
 import pytest
 from made_heads import made_attention, made_roles, weight
-from made_results import COUNTS, HOSTILE, heads, importance, made_score, whole_run, write_run
+from made_results import (
+    COUNTS,
+    HOSTILE,
+    heads,
+    importance,
+    made_prune,
+    made_score,
+    whole_run,
+    write_run,
+)
 
 from headcount.reports.page import build_page
 
@@ -259,6 +268,21 @@ def test_the_methods_paragraph_is_copied(visit):
         page.get_by_role("button", name="Copied").wait_for()
         copied = page.evaluate("navigator.clipboard.readText()")
         assert copied == page.locator(".quotable").text_content()
+
+
+@pytest.mark.parametrize("made", [made_score, made_prune])
+def test_a_part_of_a_run_can_be_explored_too(visit, tmp_path, made):
+    address = build_page(write_run(tmp_path, made())).as_uri()
+    with visit(address=address) as page:
+        if made is made_score:
+            page.locator("#metric").select_option("Gradient")
+            page.locator(".map-panel:visible td a").nth(9).click()
+            page.locator("#card-title", has_text="encoder.1.1").wait_for()
+            page.get_by_role("button", name="Close").click()
+            assert page.locator(".card").is_hidden()
+        else:
+            page.locator("#left").fill("0")
+            assert page.locator("#readout").inner_text() == "0 of 72"
 
 
 def test_without_scripts_everything_is_shown(visit):
