@@ -16,6 +16,7 @@ from ..models.errors import DataError, UsageError
 from ..models.reinitialised import with_random_weights
 from ..models.translator import Translator
 from ..probe.layers.examples import PARTS, Examples
+from ..probe.layers.gains import TaskCurves
 from ..probe.layers.store import SIDES, StateStore, What, capture
 from ..probe.layers.survey import Finding, survey
 from ..probe.layers.tasks import (
@@ -25,7 +26,7 @@ from ..probe.layers.tasks import (
     task,
     translation_examples,
 )
-from ..probe.layers.verdict import FAMILIES, TaskCurves, Verdict, verdict
+from ..probe.layers.verdict import FAMILIES, Verdict, verdict
 from .analysis import Progress
 from .layer_text import ProbedText, Side, SideText
 

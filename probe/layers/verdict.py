@@ -42,8 +42,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...models.errors import DataError
+from .gains import Array, Gains, TaskCurves, centre_of, gains_of
 
-Array = NDArray[np.float64]
 Answer = Literal["syntax lower", "semantics lower", "equivalent", "undecided"]
 FAMILIES = ("syntax", "semantics")
 MARGIN = 0.5
@@ -51,73 +51,6 @@ LEAST_TASKS = 3
 LEVEL = 0.05
 MOST_LABELLINGS = 20_000
 POWER = 1.96 + 0.84
-
-
-@dataclass(frozen=True)
-class TaskCurves:
-    """What the probes of one task got right on every layer, sentence by sentence.
-
-    Args:
-        task: its name.
-        family: `syntax` or `semantics`.
-        right: right predictions of the trained models  # [model, layer, sentence]
-        random: the same of networks with random weights  # [network, layer, sentence]
-        examples: examples in every test sentence  # [sentence]
-    """
-
-    task: str
-    family: str
-    right: Array
-    random: Array
-    examples: Array
-
-    def gains(self, models: NDArray[np.int64], times: Array) -> Array:
-        """Return the gain of every layer, mean over drawn models  # [resample, layer].
-
-        Args:
-            models: which models were drawn  # [resample, drawn]
-            times: how often each sentence was drawn  # [resample, sentence]
-        """
-        total = (times @ self.examples)[:, None]  # [resample, 1]
-        gains = []
-        for index, right in enumerate(self.right):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                trained = times @ right.T / total  # [resample, layer]
-                mixing = times @ self.random[index % len(self.random)].T / total
-                headroom = trained.max(1, keepdims=True) - trained[:, :1]
-                unlearnt = np.maximum(mixing - mixing[:, :1], 0)  # [resample, layer]
-                gain = (trained - trained[:, :1] - unlearnt) / headroom
-            gains.append(np.where(np.isfinite(gain), gain, 0))
-        of_models = np.stack(gains, axis=1)  # [resample, model, layer]
-        return np.take_along_axis(of_models, models[:, :, None], axis=1).mean(1)
-
-
-def centre_of(gains: Array) -> Array:
-    """Return the centre of gains, NaN without any  # [resample, layer] -> [resample]."""
-    positive = np.maximum(gains[:, 1:], 0)  # [resample, layer]
-    sums = positive.sum(1)
-    layers = np.arange(1, gains.shape[1])
-    return np.divide(positive @ layers, sums, out=np.full(len(sums), np.nan), where=sums > 0)
-
-
-@dataclass(frozen=True)
-class Gains:
-    """What the layers of one task add, mean over models.
-
-    Args:
-        task, family: its names.
-        values, low, high: of every layer, with 95 % interval  # each [layer]
-        centre: in layers; None where the layers together add nothing.
-        interval: 95 %, None without a centre.
-    """
-
-    task: str
-    family: str
-    values: Array
-    low: Array
-    high: Array
-    centre: float | None
-    interval: tuple[float, float] | None
 
 
 @dataclass(frozen=True)
@@ -170,7 +103,7 @@ def verdict(
     kept, centres, drawn, found_gains = [], [], [], []
     for each in curves:
         gains = each.gains(draws.models, draws.times)  # [resample, layer]
-        of_task = _gains(each, gains)
+        of_task = gains_of(each, gains)
         found_gains.append(of_task)
         if of_task.centre is not None:
             kept.append(each)
@@ -181,7 +114,7 @@ def verdict(
     named = {it.task: centre for it, centre in zip(kept, centres, strict=True)}
     fewest = min(int((~semantic).sum()), int(semantic.sum())) if kept else 0
     if not fewest:
-        reason = "a family has no task that layers above 0 add anything to"
+        reason = _nothing_to_compare(curves, kept)
         none = float("nan")
         return Verdict("undecided", reason, named, none, (none, none), 1.0, 1.0, none, everything)
     observed = np.array(centres)  # [task]
@@ -196,20 +129,17 @@ def verdict(
     )
 
 
-def _gains(curves: TaskCurves, drawn: Array) -> Gains:
-    """Return gains and centre of a task.
-
-    Args:
-        drawn: its gains on drawn models and sentences  # [resample, layer]
-    """
-    models, sentences = len(curves.right), len(curves.examples)
-    whole = curves.gains(np.arange(models)[None], np.ones((1, sentences)))  # [1, layer]
-    low, high = np.percentile(drawn, (2.5, 97.5), axis=0)  # [layer]
-    names = (curves.task, curves.family, whole[0], low, high)
-    if np.percentile(drawn.sum(1), 2.5) <= 0:
-        return Gains(*names, None, None)
-    bounds = np.nanpercentile(centre_of(drawn), (2.5, 97.5))
-    return Gains(*names, float(centre_of(whole)[0]), (float(bounds[0]), float(bounds[1])))
+def _nothing_to_compare(curves: Sequence[TaskCurves], kept: Sequence[TaskCurves]) -> str:
+    """Say which family has no centre: it was not asked, or its tasks are best told at layer 0."""
+    said = []
+    for family in FAMILIES:
+        own = [it for it in curves if it.family == family]
+        if not own:
+            said.append(f"no task of {family} was asked")
+        elif not any(it.family == family for it in kept):
+            few = f"none of {len(own)} tasks" if len(own) > 1 else "not the one task"
+            said.append(f"layers above 0 add nothing to {family} ({few})")
+    return ", and ".join(said)
 
 
 def _answer(

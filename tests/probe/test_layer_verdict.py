@@ -7,10 +7,11 @@ import pytest
 
 from headcount.models.errors import DataError
 from headcount.probe.layers.features import Features
+from headcount.probe.layers.gains import TaskCurves, centre_of
 from headcount.probe.layers.logistic import Labels, fit_chosen, predict
 from headcount.probe.layers.mdl import online_codes
 from headcount.probe.layers.scalar_mix import expected_layer, fit_mix
-from headcount.probe.layers.verdict import TaskCurves, centre_of, verdict
+from headcount.probe.layers.verdict import verdict
 
 SENTENCES, EACH = 300, 10
 STILL = (0.5, 0.55, 0.55, 0.55, 0.55)
@@ -103,7 +104,11 @@ def test_one_model_or_few_tasks_are_undecided():
 
 def test_tasks_on_which_layers_add_nothing_have_no_centre():
     found = answer(tasks(STILL, HIGH))  # syntax no better than in a random network
-    assert found.answer == "undecided" and "no task" in found.reason
+    assert found.answer == "undecided"
+    assert found.reason == "layers above 0 add nothing to syntax (none of 4 tasks)"
+    alone = answer([curves("sem", "semantics", STILL)])
+    assert alone.reason.startswith("no task of syntax was asked, and layers above 0 add nothing")
+    assert alone.reason.endswith("to semantics (not the one task)")
     assert np.isnan(found.difference) and len(found.centres) == 4
 
 
