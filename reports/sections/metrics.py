@@ -34,8 +34,8 @@ def metrics(findings: Findings) -> Markup | None:
 def _reliability(findings: Findings, broken: Mapping[str, str]) -> list[Block | None]:
     """Return the figures of the reliability analysis, the verdict first."""
 
-    def caption(table: str, text: str, unit: str, measure: str = "") -> Caption:
-        return caption_of(findings, "reliability", (table,), text, unit=unit, measure=measure)
+    def caption(table: str, text: str, unit: str) -> Caption:
+        return caption_of(findings, "reliability", (table,), text, unit=unit, figure=table)
 
     blocks: list[Block | None] = []
     text = (
@@ -101,7 +101,13 @@ def _curves(findings: Findings, broken: Mapping[str, str]) -> Block | None:
         "metrics that lose least and the one that loses most."
     )
     caption = caption_of(
-        findings, "reliability", ("areas", "curves"), text, unit="as in the table", measure="bleu"
+        findings,
+        "reliability",
+        ("areas", "curves"),
+        text,
+        unit="as in the table",
+        measure="bleu",
+        figure="areas",
     )
     sheet = reliability.areas_sheet(findings, broken)
     title = "Do their orders prune well?"

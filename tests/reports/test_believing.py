@@ -8,7 +8,7 @@ from made_reliability import METRICS, WRONG, made_proofs, made_reliability, tau
 from made_results import ORDERS, made_prune, made_score, write_run
 from reading import read, sheet
 
-from headcount.reports.figures import draw_heads
+from headcount.reports.figures.heads import draw_heads
 from headcount.reports.findings import Findings
 from headcount.reports.page import build_page
 from headcount.reports.unproven import unproven

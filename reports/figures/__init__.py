@@ -1,0 +1,63 @@
+"""The figures for papers: seaborn, as SVG and PDF in `figures/`, one file a figure.
+
+The page draws its own charts, which answer to light, dark and a reader's choices. A paper
+wants the same numbers in a file of its own. The same Results give the same bytes: no date
+is written, ids in the SVG come from a fixed salt, and nothing depends on a screen.
+
+    @figure("curve", "prune", "curve")
+    def draw_curve(findings: Findings) -> Figure:
+        ...
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
+from pathlib import Path
+
+import matplotlib
+from matplotlib.figure import Figure
+
+from ...models.files import replacing
+from ..findings import Findings
+from .family import figures
+from .style import STYLE
+
+FOLDER = "figures"
+
+for _module in pkgutil.iter_modules(__path__):
+    import_module(f".{_module.name}", __name__)
+
+
+def draw_figures(run_folder: Path) -> list[Path]:
+    """Draw every figure whose Results exist, as `figures/NAME.svg` and `figures/NAME.pdf`.
+
+    Args:
+        run_folder: a run folder with at least one finished Result in `results/`.
+
+    Returns:
+        The paths that were written.
+
+    Raises:
+        DataError: the folder holds no finished Result, or a damaged one.
+    """
+    findings = Findings.of_run(run_folder)
+    written = []
+    for name in figures:
+        member = figures[name]
+        if findings.table(member.analysis, member.table) is None:
+            continue
+        with matplotlib.rc_context(STYLE):
+            drawn = member.draw(findings)
+            for ending in ("svg", "pdf"):
+                path = run_folder / FOLDER / f"{name}.{ending}"
+                _save(drawn, path, ending)
+                written.append(path)
+    return written
+
+
+def _save(figure: Figure, path: Path, ending: str) -> None:
+    """Write one file without a date in it."""
+    dates = {"Date": None} if ending == "svg" else {"CreationDate": None, "ModDate": None}
+    with replacing(path) as temporary:
+        figure.savefig(temporary, format=ending, metadata=dates)
