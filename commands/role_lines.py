@@ -36,7 +36,8 @@ def show(result: Result) -> None:
     for name, found in by_head.items():
         click.echo(f"{name:14} {'; '.join(found)}")
     total = len({(row["site"], row["layer"], row["head"]) for row in records["offsets"]})
-    click.echo(f"{len(by_head)} of {total} heads have a role\n")
+    click.echo(f"{len(by_head)} of {total} heads have a role")
+    click.echo(_positional(records))
     best = [row for row in records["arcs"] if row["chosen"]]
     best.sort(key=lambda row: -row["effect"])
     if best:
@@ -60,6 +61,23 @@ def show(result: Result) -> None:
     _show_tests(records)
     for remark in result.remarks:
         click.echo(remark)
+
+
+def _positional(records: dict[str, list[dict[str, Any]]]) -> str:
+    """Say which heads look at one fixed offset, or that none does and which comes nearest."""
+    placed = [row for row in records["roles"] if row["family"] == "position"]
+    if placed:
+        names = ", ".join("{site}.{layer}.{head} ({role})".format(**row) for row in placed)
+        return f"positional heads: {names}\n"
+    near = [row for row in records["offsets"] if row["offset"] is not None and row["share"]]
+    if not near:
+        return "no head was asked where it looks\n"
+    best = max(near, key=lambda row: row["share"])
+    name = "{site}.{layer}.{head}".format(**best)
+    return (
+        "no head looks at one offset with 90 % of its queries; the closest is "
+        f"{name}, {best['share']:.0%} at {best['offset']:+d}\n"
+    )
 
 
 def _show_tests(records: dict[str, list[dict[str, Any]]]) -> None:
