@@ -11,7 +11,7 @@ import click
 
 from ..models.errors import UsageError
 from .annotation_options import layer_option, read_treebank
-from .options import device_option, echo_json, json_option, records_of, treebank_option
+from .options import device_option, echo_json, json_option, treebank_option
 
 if TYPE_CHECKING:
     from ..analyses.layer_text import ProbedText
@@ -144,6 +144,8 @@ def command(
         )
         result.save(output or opened.result("layers"))
     if as_json:
+        from .records import records_of
+
         echo_json({**records_of(result), "remarks": list(result.remarks)})
     else:
         _show(result)

@@ -14,12 +14,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
-
-if TYPE_CHECKING:
-    from ..analyses.result import Result
 
 Decorated = TypeVar("Decorated", bound="Callable[..., Any] | click.Command")
 
@@ -95,19 +92,6 @@ def debug_option(function: Decorated) -> Decorated:
 def echo_json(value: Any) -> None:
     """Print a value as indented JSON; NaN is an error, for JSON has no word for it."""
     click.echo(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
-
-
-def records_of(result: Result) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of all tables of a Result for JSON; what is missing is None."""
-    import pandas as pd
-
-    return {
-        name: [
-            {str(column): None if pd.isna(value) else value for column, value in row.items()}
-            for row in table.rows.to_dict("records")
-        ]
-        for name, table in result.tables.items()
-    }
 
 
 def resume_with(line: str) -> None:

@@ -12,21 +12,10 @@ if TYPE_CHECKING:
 STRONGEST = 10  # head-relation pairs that are printed
 
 
-def records_of(result: Result) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of all tables; what is missing is None."""
-    import pandas as pd
-
-    return {
-        table: [
-            {str(name): None if pd.isna(value) else value for name, value in record.items()}
-            for record in it.rows.to_dict("records")
-        ]
-        for table, it in result.tables.items()
-    }
-
-
 def show(result: Result) -> None:
     """Print the roles of every head, and the strongest pairs of a head and a relation."""
+    from .records import records_of
+
     records = records_of(result)
     click.echo(f"{result.tables['roles'].caption} {result.tables['roles'].n}.\n")
     by_head: dict[str, list[str]] = {}

@@ -10,7 +10,7 @@ import click
 
 from ..models.errors import UsageError
 from .options import device_option, echo_json, json_option, treebank_option
-from .role_lines import records_of, show
+from .role_lines import show
 
 if TYPE_CHECKING:
     from ..analyses.pipeline import Pipeline
@@ -156,6 +156,8 @@ def command(
             found = _with_seeds(found, run.resolve().name, others, settings, text, progress)
         found.save(output or opened.result("roles"))
     if as_json:
+        from .records import records_of
+
         echo_json({**records_of(found), "remarks": list(found.remarks)})
     else:
         show(found)

@@ -6,7 +6,7 @@ import pytest
 
 from headcount import cli
 from headcount.analyses.result import Result
-from headcount.commands.options import records_of
+from headcount.commands.records import records_of
 
 FEW = ["--task", "upos", "--controls", "1", "--processes", "1", "--no-structure"]
 UPOS = {"oak": "NOUN", "fir": "VERB", "elm": "NOUN"}
