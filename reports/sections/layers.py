@@ -8,15 +8,23 @@ from markupsafe import Markup
 
 from ..drawing.charts import Axis, Chart, Line, Point, Rule, draw, swatch
 from ..findings import Findings
+from ..layer_sheets import (
+    SIDES,
+    heads_sheet,
+    lost_sheet,
+    mixes_sheet,
+    name_of,
+    of_side,
+    percent,
+)
 from ..rendering import Caption, Sheet, caption_of, render
-from ..wording import ABSENT, fixed, interval, missing, signed, significant
+from ..wording import fixed, interval, missing, signed, significant
 from . import section
 
 Row = dict[str, Any]
 STYLES = {"syntax": 0, "semantics": 1}
 """Colour and dash of a family; the marker tells the task."""
 SHAPES = ("circle", "square", "triangle", "diamond", "cross", "plus")
-SIDES = {"encoder": "Encoder", "decoder": "Decoder"}
 ANSWERS = {
     "syntax lower": "syntax lies lower than semantics",
     "semantics lower": "semantics lies lower than syntax",
@@ -47,22 +55,18 @@ def layers(findings: Findings) -> Markup | None:
                 for side in sides
             ],
             "curves_caption": _curves_caption(findings),
-            "lost": _lost(findings),
+            "others": [
+                (name, title, it)
+                for name, title, it in (
+                    ("mixes", "Mixes of layers", mixes_sheet(findings)),
+                    ("heads", "What single heads tell", heads_sheet(findings)),
+                    ("lost", "What went with the heads", lost_sheet(findings)),
+                )
+                if it is not None
+            ],
             "remarks": findings.results["layers"].remarks,
         },
     )
-
-
-def _of(findings: Findings, table: str, side: str) -> list[Row]:
-    return [row for row in findings.records("layers", table) if row["side"] == side]
-
-
-def _name(task: str) -> str:
-    return "part of speech" if task == "upos" else task.replace("_", " ")
-
-
-def _percent(share: Any, digits: int = 1) -> str:
-    return ABSENT if missing(share) else fixed(100 * share, digits)
 
 
 def _verdict(row: Row) -> str:
@@ -82,9 +86,11 @@ def _verdict(row: Row) -> str:
 
 def _gains(findings: Findings, side: str) -> dict[str, Any] | None:
     """Draw what each layer adds, task by task, the families apart by colour and dash."""
-    centred = {row["task"] for row in _of(findings, "centres", side) if not missing(row["centre"])}
+    centred = {
+        row["task"] for row in of_side(findings, "centres", side) if not missing(row["centre"])
+    }
     by_task: dict[str, list[Row]] = {}
-    for row in _of(findings, "gains", side):
+    for row in of_side(findings, "gains", side):
         if row["task"] in centred:  # the shares of the others are shares of nothing
             by_task.setdefault(row["task"], []).append(row)
     if not by_task:
@@ -95,8 +101,8 @@ def _gains(findings: Findings, side: str) -> dict[str, Any] | None:
         family = own[0]["family"]
         shape = SHAPES[counts[family] % len(SHAPES)]
         counts[family] += 1
-        points = [_point(row, "gain", f"{_name(task)} ({family})") for row in own]
-        lines.append(Line(_name(task), points, STYLES[family], shape))
+        points = [_point(row, "gain", f"{name_of(task)} ({family})") for row in own]
+        lines.append(Line(name_of(task), points, STYLES[family], shape))
     chart = Chart(
         title=f"{SIDES[side]}: what each layer adds to layer 0; the tables below have the numbers",
         x=Axis("layer", whole=True),
@@ -130,12 +136,12 @@ def _point(row: Row, value: str, name: str, scale: float = 100) -> Point:
 
 def _centres(findings: Findings, side: str) -> tuple[Sheet, Caption] | None:
     """Return the centre of every task, with its interval."""
-    rows = _of(findings, "centres", side)
+    rows = of_side(findings, "centres", side)
     if not rows:
         return None
     printed = [
         [
-            _name(row["task"]),
+            name_of(row["task"]),
             row["family"],
             f"{fixed(row['centre'])} {interval(row['low'], row['high'])}"
             if not missing(row["centre"])
@@ -151,24 +157,24 @@ def _centres(findings: Findings, side: str) -> tuple[Sheet, Caption] | None:
 
 def _accuracies(findings: Findings, side: str) -> tuple[Sheet, Caption]:
     """Return accuracy by task and layer, with everything that needs no layer or no learning."""
-    probes = [row for row in _of(findings, "probes", side) if row["model"] == 0]
+    probes = [row for row in of_side(findings, "probes", side) if row["model"] == 0]
     units = list(dict.fromkeys(row["unit"] for row in probes))
     printed = []
-    for base in _of(findings, "baselines", side):
+    for base in of_side(findings, "baselines", side):
         own = [row for row in probes if row["task"] == base["task"]]
         trained = {row["unit"]: row for row in own if row["network"] == "trained"}
         random = [row["accuracy"] for row in own if row["network"] == "random"]
         best = max(trained.values(), key=lambda row: row["accuracy"])
         printed.append(
             [
-                _name(base["task"]),
+                name_of(base["task"]),
                 base["family"],
-                *[_percent(trained[unit]["accuracy"]) for unit in units],
+                *[percent(trained[unit]["accuracy"]) for unit in units],
                 interval(100 * best["accuracy_low"], 100 * best["accuracy_high"], 1),
-                _percent(max(random, default=None)),
-                _percent(best["control"]),
-                _percent(base["by_type"]),
-                _percent(base["majority"]),
+                percent(max(random, default=None)),
+                percent(best["control"]),
+                percent(base["by_type"]),
+                percent(base["majority"]),
             ]
         )
     columns = ["Task", "Family", *units, "Interval of the best", "Random weights, best"]
@@ -189,18 +195,18 @@ def _curves(findings: Findings, side: str) -> list[tuple[str, Markup]]:
     """Draw a small chart for each task that takes part in the verdict."""
     probes = [
         row
-        for row in _of(findings, "probes", side)
+        for row in of_side(findings, "probes", side)
         if row["model"] == 0 and row["unit"].isdecimal()
     ]
     drawn = []
-    for base in _of(findings, "baselines", side):
+    for base in of_side(findings, "baselines", side):
         family = base["family"]
         if family not in STYLES:
             continue
         own = [row for row in probes if row["task"] == base["task"]]
         trained = [row for row in own if row["network"] == "trained"]
         random = [row for row in own if row["network"] == "random"]
-        name = _name(base["task"])
+        name = name_of(base["task"])
         lines = [
             Line(name, [_accuracy(row, name) for row in trained], STYLES[family], "circle"),
             Line(
@@ -245,31 +251,3 @@ def _curves_caption(findings: Findings) -> Caption:
         "not what is used."
     )
     return caption_of(findings, "layers", ("probes",), text, unit="percent of test examples")
-
-
-def _lost(findings: Findings) -> tuple[Sheet, Caption] | None:
-    """Return where a smaller model knows less, the largest losses first."""
-    rows = findings.records("layers", "lost")
-    changed = [row for row in rows if row["high"] < 0 or row["low"] > 0]
-    if not rows:
-        return None
-    changed.sort(key=lambda row: row["difference"])
-    printed = [
-        [
-            SIDES[row["side"]],
-            _name(row["task"]),
-            row["unit"],
-            _percent(row["whole"]),
-            _percent(row["smaller"]),
-            f"{signed(100 * row['difference'], 1)} "
-            f"{interval(100 * row['low'], 100 * row['high'], 1)}",
-        ]
-        for row in changed[:20]
-    ]
-    columns = ["Side", "Task", "Layer", "Whole, %", "Smaller, %", "Difference, points"]
-    sheet = Sheet("What went with the heads", columns, printed, 1, frozenset({0, 1, 2}))
-    text = (
-        f"{len(changed)} of {len(rows)} tasks and layers differ; those where the interval leaves "
-        "out 0 are shown, at most twenty. Probes are fitted anew on each model."
-    )
-    return sheet, caption_of(findings, "layers", ("lost",), text, unit="percent of test examples")

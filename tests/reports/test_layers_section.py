@@ -50,6 +50,19 @@ def made_layers(names=("upos", "role"), answer="undecided") -> Result:
         {"side": "encoder", "task": names[1], "unit": "2", "whole": 0.7, "smaller": 0.69,
          "difference": -0.01, "low": -0.05, "high": 0.03},
     ]  # fmt: skip
+    mixes = [
+        {"side": "encoder", "task": "upos", "centre": 1.1, "divergence": 0.012, "expected": 1.4,
+         "expected_low": 1.2, "expected_high": 1.5, "gain": 0.05, "gain_low": 0.03,
+         "gain_high": 0.07},
+        {"side": "encoder", "task": "role", "centre": 0.9, "divergence": 0.001, "expected": None,
+         "expected_low": None, "expected_high": None, "gain": 0.01, "gain_low": -0.01,
+         "gain_high": 0.03},
+    ]  # fmt: skip
+    heads = [
+        {"side": "encoder", "site": "encoder", "layer": 0, "head": head, "task": "upos",
+         "accuracy": accuracy, "low": 0.5, "high": 0.9, "random": 0.3, "layer_accuracy": 0.95}
+        for head, accuracy in ((0, 0.6), (1, 0.8), (2, 0.7))
+    ]  # fmt: skip
     side = {"side": TEXT, "task": TEXT, "family": TEXT}
     bounds = {"low": NUMBER, "high": NUMBER}
     tables = {
@@ -64,6 +77,13 @@ def made_layers(names=("upos", "role"), answer="undecided") -> Result:
         ),
         "centres": table(centres, **side, centre=NUMBER, **bounds),
         "gains": table(gains, **side, layer=WHOLE, gain=NUMBER, **bounds),
+        "mixes": table(
+            mixes, side=TEXT, task=TEXT, **dict.fromkeys(list(mixes[0])[2:], NUMBER)
+        ),
+        "heads": table(
+            heads, side=TEXT, site=TEXT, layer=WHOLE, head=WHOLE, task=TEXT,
+            **dict.fromkeys(list(heads[0])[5:], NUMBER),
+        ),
         "lost": table(
             lost, side=TEXT, task=TEXT, unit=TEXT, whole=NUMBER, smaller=NUMBER,
             difference=NUMBER, **bounds,
@@ -122,6 +142,16 @@ def test_families_differ_by_colour_and_dash_and_tasks_by_marker(section):
     # Every rule lies inside the frame, whatever the curves reach.
     for rule in wide.all("g", class_="rule"):
         assert 30 <= float(rule.all("line")[0].attributes["y1"]) <= 250 - 42
+
+
+def test_mixes_and_the_best_head_stand_beside_what_explains_them(section):
+    _, rows = sheet(section, "Mixes of layers")
+    assert rows[0][2:] == ["1.10", "0.012", "1.40 [1.20, 1.50]", "+5.0 [3.0, 7.0]"]
+    assert rows[1][4:] == ["refused", "+1.0 [−1.0, 3.0]"]
+    _, rows = sheet(section, "What single heads tell")
+    assert rows == [
+        ["Encoder", "part of speech", "encoder.0.1", "80.0 [50.0, 90.0]", "30.0", "95.0"]
+    ]
 
 
 def test_tasks_to_which_layers_add_nothing_have_no_centre_and_no_line(tmp_path):
