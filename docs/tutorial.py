@@ -7,14 +7,14 @@
 # small one, close its heads one by one, find out which of them it would miss, cut the others out
 # for good, and write the page that shows the price. It needs no GPU and no download.
 #
-# Run it as it is (`python docs/tutorial.py`, about a minute on a laptop), or cell by cell in any
-# editor that knows `# %%`. Everything that the command `headcount` does is done here by hand.
+# Run it as it is (`python docs/tutorial.py`, some minutes on two cores, most of them training), or
+# cell by cell in any editor that knows `# %%`. All that the command `headcount` does is done here
+# by hand.
 
 # %%
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
 import torch
@@ -28,8 +28,8 @@ from headcount.models.gates import Head
 from headcount.reports.figures import draw_figures
 from headcount.reports.page import build_page
 
-# The sizes of the preset `nano`; HEADCOUNT_TUTORIAL=smoke makes all of it smaller still, which
-# is too small to learn German but large enough to test that these cells run.
+# HEADCOUNT_TUTORIAL=smoke makes all of it so small that nobody learns German, but large enough to
+# test that these cells run.
 SMOKE = {
     "corpus": {"sentences": 120},
     "vocabulary": {"size": 300},
@@ -53,7 +53,7 @@ SMOKE = {
     "relevance": {"sentences": 1},
 }
 smoke = os.environ.get("HEADCOUNT_TUTORIAL") == "smoke"
-folder = Path(os.environ.get("HEADCOUNT_TUTORIAL_FOLDER") or tempfile.mkdtemp()) / "tutorial"
+folder = Path(os.environ.get("HEADCOUNT_TUTORIAL_FOLDER", "runs")) / "tutorial"
 
 # %% [markdown]
 # ## 1. A run folder, and some text
@@ -63,7 +63,9 @@ folder = Path(os.environ.get("HEADCOUNT_TUTORIAL_FOLDER") or tempfile.mkdtemp())
 # this cell again with the same folder, finished work is kept.
 
 # %%
-settings = run_settings("nano", SMOKE if smoke else {}, where="the tutorial")
+FEWER = {"prune": {"metrics": ["confidence", "gradient", "leave_one_out"], "draws": 4}}
+preset, changes = ("nano", SMOKE) if smoke else ("miniature", FEWER)
+settings = run_settings(preset, changes, where="the tutorial")
 run = RunFolder.resume(folder, settings.model_dump(mode="json"))
 pipeline = Pipeline(run, torch.device("cpu"))
 
@@ -104,7 +106,7 @@ for sentence in ("The dog sleeps.", "The woman who sees the cats reads a book.")
 # negative log-likelihood in nats a token: 0 would be a model that was sure of every word.
 
 # %%
-text = corpus.valid.head(20 if smoke else 100)
+text = corpus.valid.head(20 if smoke else 60)
 
 
 def loss_without(*heads: Head) -> float:
@@ -133,7 +135,9 @@ for head, rise in sorted(alone.items(), key=lambda pair: -pair[1])[:3]:
 scores = pipeline.score()
 heads = scores.tables["heads"].rows
 heads["name"] = heads["site"] + "." + heads["layer"].astype(str) + "." + heads["head"].astype(str)
-print(heads.pivot_table(index="name", columns="metric", values="rank").astype(int).to_string())
+ranks = heads.pivot_table(index="name", columns="metric", values="rank").astype(int)
+print("The ten most important heads by leave-one-out, and their ranks by all metrics:")
+print(ranks.sort_values("leave_one_out").head(10).to_string())
 
 # %% [markdown]
 # They do not agree. Which one should you believe? That is not a matter of taste: a metric is good
@@ -214,5 +218,4 @@ print(f"Open {page}")
 #   sets two runs side by side. (Do not expect head 3 to be head 3 again.)
 # - `pipeline.roles()` says what each head looks at, `pipeline.reliability()` which metric can be
 #   believed, and both add a section to the page.
-# - Take `miniature` instead of `nano`: five minutes on two cores, and a translator worth pruning.
 # - Bring your own text: `headcount run --train a.en a.de --valid b.en b.de --test c.en c.de`.
