@@ -260,3 +260,37 @@ def test_the_stage_of_a_run_asks_only_what_a_run_can_pay_for(models, tmp_path):
     plain = RunFolder.create(tmp_path / "plain", {"corpus": {"name": "multi30k"}})
     models[0].save(plain.model)
     assert Pipeline(plain, torch.device("cpu")).layers() is None
+
+
+def test_training_words_are_bounded_by_leaving_out_whole_sentences(text):
+    whole = Treebank("made", tuple(text.source))
+    free, bound = treebank_text(whole, seed=0), treebank_text(whole, seed=0, words=150)
+    kept = {it.id for it in bound.source}
+    for part in (1, 2):
+        chosen = [s.id for s, own in zip(free.source, free.split.part, strict=True) if own == part]
+        assert kept >= set(chosen)
+    trained = [s for s, part in zip(bound.source, bound.split.part, strict=True) if part == 0]
+    assert 100 < sum(map(len, trained)) <= 150
+    assert "training sentences beyond 150 words are left out" in bound.remarks[0]
+    assert bound.source == treebank_text(whole, seed=0, words=150).source
+
+
+def test_only_sentences_with_all_layers_are_taken_unless_all_are_wanted(text):
+    bare = [replace(it, supersenses=None) for it in text.source[:20]]
+    mixed = Treebank("made", (*bare, *text.source[20:]))
+    assert len(treebank_text(mixed, seed=0).source) == len(mixed) - 20
+    assert len(treebank_text(mixed, seed=0, same_sentences=False).source) == len(mixed)
+
+
+def test_a_target_treebank_gives_pairs_by_id(text):
+    sides = [Treebank("made", tuple(getattr(it, side) for it in text.pairs[:30]))
+             for side in ("source", "target")]  # fmt: skip
+    named = [
+        replace(side, sentences=tuple(replace(it, id=f"{n}") for n, it in enumerate(side)))
+        for side in sides
+    ]
+    found = treebank_text(named[0], seed=0, target=named[1])
+    assert len(found.pairs) == 30 and found.pairs[3].target.id == found.pairs[3].source.id
+    other = replace(named[1], sentences=tuple(replace(it, id=f"x{it.id}") for it in named[1]))
+    with pytest.raises(DataError, match="no sentence id in common"):
+        treebank_text(named[0], seed=0, target=other)
