@@ -123,7 +123,12 @@ def _gains(findings: Findings, side: str) -> dict[str, Any] | None:
         ],
         "chart": draw(chart),
         "caption": caption_of(
-            findings, "layers", ("gains", "verdict"), text, unit="percent of the largest gain"
+            findings,
+            "layers",
+            ("gains", "verdict"),
+            text,
+            unit="percent of the largest gain",
+            figure="layers",
         ),
     }
 
