@@ -118,7 +118,7 @@ class QuestionObserver(Observer):
     def observe(self, view: RoleView) -> None:
         """Count one batch; see `Observer.observe`."""
         rows, found, partner_of, partners = self._asked_of(view.batch.indices.tolist())
-        if not len(found):
+        if not len(found) or not self.scores.heads:
             return
         columns = {head: column for column, head in enumerate(self.scores.heads)}
         kinds, sizes = self._kinds[found], self.scores.right.shape

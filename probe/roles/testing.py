@@ -96,7 +96,8 @@ def compared(
         resamples: of the sentences; 0 leaves the intervals out (NaN).
 
     Returns:
-        one for each kind that has questions on both sides, and each head.
+        one for each kind that has questions on both sides, and each head; none for a site
+        without heads.
 
     Raises:
         ValueError: a sentence is in both, or a floor is of other questions.
@@ -105,6 +106,8 @@ def compared(
         raise ValueError("a sentence cannot both choose and score")
     if any(f.arcs != scores.arcs or not torch.equal(f.asked, scores.asked) for f in floors):
         raise ValueError("a floor needs the scores of the same questions")
+    if not scores.heads:
+        return []
     rows = list(score)
     weights = generator.multinomial(len(rows), [1 / len(rows)] * len(rows), resamples)
     found = []

@@ -181,3 +181,18 @@ def test_two_treebanks_need_common_sentences(planted):
 def test_no_sentences_are_refused(planted):
     with pytest.raises(DataError, match="at least one"):
         roles(planted, planted_corpus(), SETTINGS, seed=0, text=RoleText("none", ()))
+
+
+def test_a_model_that_lost_all_heads_of_a_site_is_looked_at_all_the_same(planted):
+    smaller = planted.without([head for head in planted.layout if head.site == "cross"])
+    settings = SETTINGS.with_changes(random_networks=0)
+    text = linked_text(copied(40))
+    alone = roles(smaller, planted_corpus(), settings, seed=0, text=text)
+    for name in ("roles", "arcs", "offsets", "shapes", "layers"):
+        assert "cross" not in set(rows(alone, name)["site"])
+    assert rows(alone, "alignment").empty
+    both = roles(planted, planted_corpus(), settings, 0, text=text, pruned={"cut": smaller})
+    assert set(rows(both, "alignment")["model"]) == {"whole"}
+    kept = rows(both, "kept").set_index("role")
+    assert kept.loc["0", ["heads", "removed", "stayed"]].tolist() == [1, 1, 0]  # the carrier
+    assert kept.loc["-1", ["heads", "removed", "stayed"]].tolist() == [1, 0, 1]  # the copier
