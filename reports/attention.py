@@ -1,7 +1,8 @@
 """Attention on example sentences, as the page embeds it: once, one byte a weight.
 
 The bytes of all heads of a sentence stand behind each other in the order of the heads, which
-say by their site how many queries and keys they have; base64 makes them text.
+say by their site how many queries and keys they have; base64 makes them text. The decoder
+cannot look ahead, so of its weights only those up to the query itself are there.
 """
 
 from __future__ import annotations
@@ -31,7 +32,11 @@ def attention_of(findings: Findings) -> dict[str, Any] | None:
     weights: dict[int, dict[tuple[str, int, int], bytes]] = {}
     for row in findings.records("attention_examples", "attention"):
         own = weights.setdefault(row["sentence"], {})
-        own[row["site"], row["layer"], row["head"]] = base64.b64decode(row["weights"])
+        seen = base64.b64decode(row["weights"])
+        if row["site"] == "decoder":
+            keys = row["keys"]
+            seen = b"".join(seen[at * keys : at * keys + at + 1] for at in range(row["queries"]))
+        own[row["site"], row["layer"], row["head"]] = seen
     tokens: dict[int, dict[str, list[str]]] = {}
     for row in findings.records("attention_examples", "tokens"):
         sides = tokens.setdefault(row["sentence"], {"source": [], "target": []})

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
+from .palette import class_of
 from .svg import Value, element, group, line, path, text, titled
 
 MARKERS = {
@@ -21,6 +22,12 @@ MARKERS = {
     "diamond": "M0 -4.8L4.2 0L0 4.8L-4.2 0Z",
     "cross": "M-3.4 -3.4L3.4 3.4M-3.4 3.4L3.4 -3.4",
     "plus": "M-4.2 0H4.2M0 -4.2V4.2",
+    "down": "M0 4.4L4.2 -3.2H-4.2Z",
+    "left": "M-4.4 0L3.2 4.2V-4.2Z",
+    "right": "M4.4 0L-3.2 4.2V-4.2Z",
+    "star": "M0 -5L1.5 -1.5L5 0L1.5 1.5L0 5L-1.5 1.5L-5 0L-1.5 -1.5Z",
+    "bar": "M-4.5 -1.4H4.5V1.4H-4.5Z",
+    "pillar": "M-1.4 -4.8H1.4V4.8H-1.4Z",
 }
 WIDE = "wide"
 _APART = 3.0  # pixels between lines that have intervals
@@ -129,7 +136,7 @@ def swatch(style: int | str, marker: str) -> Markup:
     drawn = [line(0, 7, 30, 7, "stroke")]
     drawn.append(_marker(15, 7, marker))
     attributes: dict[str, Value] = {
-        "class": f"swatch line-{style}",
+        "class": f"swatch {class_of(style)}",
         "viewBox": "0 0 30 14",
         "aria-hidden": "true",
     }
@@ -266,7 +273,7 @@ def _line(drawn: Line, frame: _Frame, shift: float, *, told: bool) -> Markup:
             shapes.append(element("circle", {"class": "hit", "cx": x, "cy": y, "r": 7}))
             whole = Markup("").join(shapes)
             parts.append(titled(whole, title) if told else element("g", {}, whole))
-    return group(f"line line-{drawn.style}", *parts)
+    return group(f"line {class_of(drawn.style)}", *parts)
 
 
 def _marker(x: float, y: float, name: str) -> Markup:

@@ -12,7 +12,7 @@ of the two always reaches 4.58, because (1.05 / 0.05) ** 0.5 is the worst case.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 LIGHT_BACKGROUND, DARK_BACKGROUND = "#ffffff", "#14171c"
 
@@ -40,6 +40,20 @@ LINES = (
     LineStyle("#8f3a86", "#e79be0", "10 3 2 3", "diamond"),
     LineStyle("#20131b", "#d4e84a", "5 2", "cross"),
     LineStyle("#3d1a99", "#8f78ff", "1 2", "plus"),
+)
+# Six hues are all that stay apart; the next six lines tell themselves from the first by dash
+# and marker alone.
+_AGAIN = (
+    ("12 4", "down"),
+    ("4 4", "left"),
+    ("1 5", "right"),
+    ("6 2 1 2", "star"),
+    ("14 2 2 2 2 2", "bar"),
+    ("3 1", "pillar"),
+)
+STYLES = LINES + tuple(
+    replace(line, dash=dash, marker=marker)
+    for line, (dash, marker) in zip(LINES, _AGAIN, strict=True)
 )
 RANDOM_LINE = LineStyle("#6b6f76", "#a3a8b0", "3 3", "none")
 
@@ -76,8 +90,13 @@ ROLES = {
 
 
 def style_of(style: int | str) -> LineStyle:
-    """Return the n-th style, or that of `random`; after six they come round again."""
-    return RANDOM_LINE if isinstance(style, str) else LINES[style % len(LINES)]
+    """Return the n-th style, or that of `random`; after twelve they come round again."""
+    return RANDOM_LINE if isinstance(style, str) else STYLES[style % len(STYLES)]
+
+
+def class_of(style: int | str) -> str:
+    """Return the class that gives a line its style."""
+    return f"line-{style if isinstance(style, str) else style % len(STYLES)}"
 
 
 def heat_step(share: float) -> int:
@@ -109,7 +128,7 @@ def ink_on(colour: str) -> str:
 
 def style_sheet() -> str:
     """Return the rules for lines and cells, for both colour schemes."""
-    named = [(f".line-{index}", style) for index, style in enumerate(LINES)]
+    named = [(f".line-{index}", style) for index, style in enumerate(STYLES)]
     named.append((".line-random", RANDOM_LINE))
     rules = [
         f"{name}{{--line:{style.light};--dash:{style.dash or 'none'}}}" for name, style in named

@@ -223,16 +223,21 @@
     if (!examples || shown < 0) return;
     const { source, target, weights } = examples[Number(one("#sentence").value)];
     const sides = { encoder: [source, source], decoder: [target, target], cross: [target, source] };
-    const sizes = cards.heads.map((name) => sides[name.split(".")[0]].map((side) => side.length));
-    const [queries, keys] = sides[cards.heads[shown].split(".")[0]];
+    const siteOf = (name) => name.split(".")[0];
+    const [queries, keys] = sides[siteOf(cards.heads[shown])];
+    const causal = siteOf(cards.heads[shown]) === "decoder";
     const bytes = atob(weights);
-    let at = sizes.slice(0, shown).reduce((sum, [rows, columns]) => sum + rows * columns, 0);
+    let at = 0;
+    for (const name of cards.heads.slice(0, shown)) {
+      const [{ length }, other] = sides[siteOf(name)];
+      at += siteOf(name) === "decoder" ? (length * (length + 1)) / 2 : length * other.length;
+    }
     const head = keys.map((key) =>
       make("th", { scope: "col", className: "turned" }, make("span", { dir: "auto" }, key)));
-    const rows = queries.map((query) => {
+    const rows = queries.map((query, asking) => {
       const row = make("tr", {}, make("th", { scope: "row", dir: "auto" }, query));
-      for (const key of keys) {
-        const weight = bytes.charCodeAt(at++) / 255;
+      for (const [place, key] of keys.entries()) {
+        const weight = causal && place > asking ? 0 : bytes.charCodeAt(at++) / 255;
         const shade = weight < 0.03 ? "" : `heat-${Math.round(Math.sqrt(weight) * 15)}`;
         const title = `${query} → ${key}`;
         const text = weight < 0.01 ? "" : `${Math.round(100 * weight)}`;

@@ -25,6 +25,11 @@ def weight(place: int, query: int, key: int) -> int:
     return (37 * place + 11 * query + 101 * key) % 256
 
 
+def seen(place: int, query: int, key: int) -> bool:
+    """Whether a query of a head may look at a key: in the decoder not ahead."""
+    return heads()[place][0] != "decoder" or key <= query
+
+
 def table(records: list[dict[str, Any]], **kinds: str) -> Table:
     return Table.of("made", columns(**kinds), records, n="40 sentences")
 
@@ -106,7 +111,7 @@ def made_attention(sources: tuple[str, ...] = ("A dog <b>", "It sees the bank ."
         for place, head in enumerate(of_heads()):
             queries, keys = SIDES[head["site"]]
             weights = bytes(
-                weight(place + number, query, key)
+                weight(place + number, query, key) if seen(place, query, key) else 0
                 for query in range(queries)
                 for key in range(keys)
             )

@@ -14,7 +14,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from made_heads import made_attention, made_roles, weight
+from made_heads import made_attention, made_roles, seen, weight
 from made_results import (
     COUNTS,
     HOSTILE,
@@ -246,7 +246,7 @@ def test_the_card_shows_the_attention_of_the_head(visit, address):
             assert first[1:] == columns and [row[0] for row in shown] == rows
             for query, (_, *texts) in enumerate(shown):
                 for key, text in enumerate(texts):
-                    share = weight(head + 1, query, key) / 255
+                    share = seen(head, query, key) * weight(head + 1, query, key) / 255
                     assert text == ("" if share < 0.01 else f"{math.floor(100 * share + 0.5)}")
 
 

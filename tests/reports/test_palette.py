@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from headcount.reports.drawing import palette
+from headcount.reports.drawing import charts, palette
 
 # Machado, Oliveira and Fernandes 2009, severity 1.0, for linear RGB.
 VISION = {
@@ -59,8 +59,20 @@ def test_lines_stay_apart(vision, scheme):
 
 
 def test_every_line_has_a_dash_and_a_marker_of_its_own():
-    assert len({style.dash for style in palette.LINES}) == len(palette.LINES)
-    assert len({style.marker for style in palette.LINES}) == len(palette.LINES)
+    assert len({style.dash for style in palette.STYLES}) == len(palette.STYLES) == 12
+    assert len({style.marker for style in palette.STYLES}) == len(palette.STYLES)
+    assert {style.marker for style in palette.STYLES} == set(charts.MARKERS)
+
+
+def test_every_line_of_a_chart_has_its_rules_in_the_style_sheet():
+    sheet = palette.style_sheet()
+    for style in (*range(15), "random"):
+        assert sheet.count(f".{palette.class_of(style)}{{") == 2  # light, dark
+    assert palette.class_of(13) == "line-1"
+
+
+def test_letters_can_be_read_on_every_role():
+    assert all(palette.contrast(palette.ink_on(it), it) >= 4.5 for it in palette.ROLES.values())
 
 
 def test_lines_can_be_seen_on_both_backgrounds():
