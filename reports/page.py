@@ -22,7 +22,7 @@ from ..models.files import write_text
 from .drawing.palette import DARK_BACKGROUND, LIGHT_BACKGROUND, style_sheet
 from .findings import Findings
 from .rendering import FOLDER, render
-from .sections import in_order
+from .sections import Section, in_order
 
 NAME = "report.html"
 
@@ -59,7 +59,7 @@ def page_of(findings: Findings, only: Collection[str] = ()) -> str:
         if only and name not in only:
             continue
         here = all(analysis in findings for analysis in section.needs)
-        body = section.draw(findings) if here else None
+        body = _drawn(section, findings) if here else None
         if body is not None:
             drawn.append((name, section.title, body))
         elif only:
@@ -70,6 +70,18 @@ def page_of(findings: Findings, only: Collection[str] = ()) -> str:
             )
     first = next(iter(findings.results.values())).provenance
     return assembled("page.html", {"run": findings.run, "provenance": first, "sections": drawn})
+
+
+def _drawn(section: Section, findings: Findings) -> Markup | None:
+    """Draw a section; tables that lack a column were made by another version."""
+    try:
+        return section.draw(findings)
+    except KeyError as error:
+        raise DataError(
+            f"the section '{section.title}' does not find {error} in the results of "
+            f"{findings.run}, which another version has made: measure them again with "
+            "`headcount run -o RUN`, or choose others with --sections"
+        ) from error
 
 
 def assembled(template: str, values: Mapping[str, Any]) -> str:

@@ -44,7 +44,7 @@ def _stages(results: Mapping[str, Result]) -> Sheet:
     printed = [
         [
             title_of(name),
-            result.provenance.started,
+            result.provenance.started[:16].replace("T", " "),
             duration(result.provenance.seconds),
             f"{result.provenance.seed}",
             result.provenance.version,
@@ -53,8 +53,8 @@ def _stages(results: Mapping[str, Result]) -> Sheet:
         ]
         for name, result in by_start
     ]
-    columns = ["Analysis", "Started", "Time", "Seed", "Version", "Commit", "Model (SHA-256)"]
-    return Sheet("Analyses of this run", columns, printed, 1, frozenset({0, 1, 4, 5, 6}))
+    columns = ["Analysis", "Started (UTC)", "Time", "Seed", "Version", "Commit", "Model (SHA-256)"]
+    return Sheet("Analyses of this run", columns, printed, 1, frozenset({0, 4, 5, 6}))
 
 
 def _facts(results: Mapping[str, Result]) -> list[tuple[str, list[str]]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from markupsafe import Markup
 
 from ..findings import Findings
@@ -16,7 +18,7 @@ def quality(findings: Findings) -> Markup | None:
     rows = findings.records("evaluate", "quality")
     if not rows:
         return None
-    columns = ["Split", "Search", "Measure", "Value", "Interval", "Sentences", "Time", "Signature"]
+    columns = ["Split", "Search", "Measure", "Value", "Interval", "Sentences", "Time"]
     printed = []
     for row in rows:
         digits = 4 if row["measure"] == "nll" else 2
@@ -29,21 +31,26 @@ def quality(findings: Findings) -> Markup | None:
                 interval(row["low"], row["high"], digits),
                 whole(row["sentences"]),
                 duration(row["seconds"]),
-                row["signature"],
             ]
         )
-    sheet = Sheet(
-        "Quality by split, search and measure", columns, printed, 1, frozenset({0, 1, 2, 7})
+    sheet = Sheet("Quality by split, search and measure", columns, printed, 1, frozenset({0, 1, 2}))
+    text = (
+        "The model as it was trained, with all its heads. BLEU and chrF compare translations with "
+        "the references, 100 is the same text; the NLL is what the model gives the references "
+        "themselves, lower is better."
     )
-    text = "The model as it was trained, with all its heads. Higher is better, but for the NLL."
+    signed = dict.fromkeys(
+        f"{title_of(row['measure'])} {row['signature']}" for row in rows if row["signature"]
+    )
     tables = [name for name in ("quality", "model") if findings.table("evaluate", name)]
+    caption = caption_of(findings, "evaluate", tables, text, unit="as in the table")
     return render(
         "quality.html",
         {
             "sheet": sheet,
             "model": _model(findings),
             "remarks": findings.results["evaluate"].remarks,
-            "caption": caption_of(findings, "evaluate", tables, text, unit="as in the table"),
+            "caption": replace(caption, facts=(*caption.facts, ("Signatures", "; ".join(signed)))),
         },
     )
 

@@ -110,6 +110,20 @@ def test_a_run_without_results_is_refused(tmp_path):
     assert not (tmp_path / "report.html").exists()
 
 
+def test_tables_of_another_version_are_refused_in_one_line(tmp_path):
+    train = made_train()
+    curve = train.tables["curve"]
+    old = replace(
+        curve,
+        columns=curve.columns[:1] + curve.columns[2:],
+        rows=curve.rows.drop(columns="train_loss"),
+    )
+    run = write_run(tmp_path, replace(train, tables={"curve": old}))
+    with pytest.raises(DataError, match="'Training' does not find 'train_loss'"):
+        build_page(run)
+    assert not (run / "report.html").exists()
+
+
 def test_an_unfinished_analysis_is_left_out_and_a_damaged_one_refused(tmp_path):
     run = write_run(tmp_path, made_train(), made_score())
     (run / "results" / "score" / "result.json").unlink()
@@ -276,7 +290,13 @@ def test_the_quality_table_holds_every_measure(page):
         assert row[:2] == [record["split"], record["search"]]
         assert number(row[3]) == record["value"]
         assert numbers(row[4]) == [record["low"], record["high"]]
-        assert row[-1] == record["signature"]
+
+
+def test_signatures_stand_below_the_quality_each_once(page):
+    caption = page.one("figure", id="figure-quality").one("figcaption").text
+    expected = made_evaluate().tables["quality"].rows
+    for signature in set(expected["signature"]) - {""}:
+        assert caption.count(signature) == 1
 
 
 def test_the_script_gets_the_order_in_which_heads_go(page):
@@ -293,7 +313,8 @@ def test_provenance_is_complete(page):
     shown = page.one("section", id="provenance").text
     for result in (made_train(), made_evaluate(), made_score(), made_prune()):
         source = result.provenance
-        for text in (source.command, source.commit, source.model, source.hardware, source.started):
+        started = source.started[:16].replace("T", " ")
+        for text in (source.command, source.commit, source.model, source.hardware, started):
             assert text in shown
         assert all(digest in shown for digest in source.data.values())
         assert all(signature in shown for signature in source.signatures.values())
