@@ -133,7 +133,7 @@ def _ordered(
     """Ask ways whose order no seed changes once, and not once a repetition."""
     asked: dict[tuple[str, str], Arm] = {}
     for arm in arms:
-        alike = arm.way.nested and not (arm.way.seeded or arm.way.trains or arm.way.begins)
+        alike = not (arm.way.seeded or arm.way.trains or arm.way.begins)
         if alike and not _done(arm, counts, data, search, folder):
             asked.setdefault((arm.name, arm.where), arm)
     todo = [(arm, counts[-1]) for arm in asked.values()]

@@ -7,18 +7,21 @@ what is left is trained on a little, measured, and is where the next step starts
 pruning, Zhu & Gupta 2017). So a model with few heads has the training of all steps above it
 behind it, and each step takes only a few heads away, which a network survives best.
 
-A way that measures orders the heads once, in the whole model. A way that trains goes on from
-the smaller model and from what its gates had learnt: one training, which is cut on its way.
-Its share of the updates is spread over the steps and taken from their fine-tuning, so that
-all ways train for equally long; group lasso alone trains once, before the first step.
+A way is asked once, for the fewest heads, and its order serves all steps: what would go for 18
+heads and not for 36 goes later. So a way that trains makes one training for a whole curve. Only
+the order that its gates learnt is kept, for its weights have adapted to the fewest heads (group
+lasso, whose weights have shrunk to be cut, keeps them). The updates of this training are taken
+from those of the steps, so that all ways train for equally long.
 
-Pitfall: a model of a descent depends on the numbers above it. It is what gradual pruning gives
-at this number of heads, and better than one that is made in one step with as few updates.
+Choosing anew at every step, with gates that remember the steps above, was tried on a small
+model and chose worse: the few updates of a step leave most gates undecided.
+
+Pitfall: a model of a descent depends on the numbers above it, and has only the last of its
+updates in its own shape. A model that is made apart with as many updates in all can be better.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,8 +30,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from ...models.errors import CheckpointError
-from ...models.files import write_json
 from ...models.gates import Head
 from ...models.transformer import TransformerTranslator
 from ...models.translator import SearchSettings, Translator
@@ -37,10 +41,9 @@ from .finish import Finish
 from .trained import TrainedWay
 from .way import Chosen, Task, Way
 
-MEMORY = "memory.json"
 PROOF_SENTENCES = 8
 LARGEST_PART = 0.5
-"""A choice by training takes no more than this of the updates of a step."""
+"""A choice by training takes no more than this of all updates."""
 APART = 1000
 """Distance between the seeds of steps, so that they read other sentences."""
 
@@ -96,106 +99,67 @@ class Descent:
         counts: Sequence[int],
         order: Chosen | None = None,
     ) -> None:
-        self.task, self.counts, self.nested = task, tuple(counts), way.nested
-        self.own_updates = task.recipe.training.updates
-        share = finish.updates()
-        part = 0.0
-        if isinstance(way, TrainedWay) and not way.nested:
-            part = way.share / len(self.counts)
-            part = min(part, share * LARGEST_PART) if share else part
-            way = way.with_changes(share=part, validations=1)
-        self.way, self.choosing = way, part
-        self.finish = finish.with_changes(share=share - part if share else 0.0)
-        self.order = order
+        self.task, self.counts, self.order = task, tuple(counts), order
+        share, steps = finish.updates(), len(self.counts)
+        self.choosing = 0.0
+        if isinstance(way, TrainedWay):
+            self.choosing = min(way.share, LARGEST_PART * share * steps) if share else way.share
+            # Gates are left behind with the weights that they learnt with; norms are weights.
+            weights = way.weights if way.one_order else "given"
+            way = way.with_changes(share=self.choosing, weights=weights, validations=1)
+        self.way = way
+        self.finish = finish.with_changes(share=share - self.choosing / steps if share else 0.0)
 
     def models(self, first: int = 0) -> Iterator[Step]:
         """Yield the models from the one with `counts[first]` heads on."""
-        model, memory = self.task.translator, self.task.memory
-        start = 0
+        model: Translator | None = None
         if first:
             with suppress(CheckpointError):
-                model, memory = self._kept(first - 1)
-                start = first
-        for at in range(start, len(self.counts)):
-            step, memory = self._made(at, model, memory)
+                model = TransformerTranslator.load(self._folder(first - 1), self._device)
+        for at in range(first if model else 0, len(self.counts)):
+            step = self._made(at, model)
             model = step.model
             if at >= first:
                 yield step
 
-    def _made(
-        self, at: int, before: Translator, memory: Mapping[Head, float]
-    ) -> tuple[Step, Mapping[Head, float]]:
-        """Make one model from the one before, keep it, and return what its gates learnt."""
-        heads, task, clock = self.counts[at], self.task, time.process_time()
-        candidates = tuple(head for head in task.candidates if head in before.layout)
-        own = replace(
-            task,
-            translator=before,
-            candidates=candidates,
-            seed=task.seed + APART * (at + 1),
-            folder=task.folder / f"step-{heads}",
-            encoded=task.text if self._trains else None,
-            memory=memory,
-        )
-        chosen = self._chosen(own, heads)
-        removed = chosen.removed(heads)
-        cut = chosen.translator.without(removed)
-        chose = time.process_time()
-        later = replace(own, translator=task.translator, seed=own.seed + APART // 2)
-        model = self.finish.finished(later, cut, str(heads))
-        trained = time.process_time()
-        self._keep(at, model, chosen.memory)
-        shutil.rmtree(own.folder, ignore_errors=True)
-        undecided = chosen.history[-1]["undecided"] if chosen.history else None
-        times = (chose - clock, trained - chose)
-        proof = proved(task, chosen.translator, removed)
-        return Step(heads, model, self._updates(at), *times, proof, undecided), chosen.memory
-
-    def _chosen(self, task: Task, heads: int) -> Chosen:
-        """Choose in the model that is left, or follow the order of the whole one."""
-        if not self.nested:
-            return self.way.choice(task, heads)
-        whole = self.task
+    def _made(self, at: int, before: Translator | None) -> Step:
+        """Make one model from the one before, the first from the whole one, and keep it."""
+        heads, clock = self.counts[at], time.process_time()
         if self.order is None:
-            self.order = self.way.choice(whole, self.counts[-1])
-        untouched = task.translator.layout == whole.translator.layout
-        return replace(
-            self.order,
-            translator=self.order.translator if untouched else task.translator,
-            order=tuple(head for head in self.order.order if head in task.candidates),
-        )
+            self.order = self.way.choice(self.task, self.counts[-1])
+        order, whole = self.order, before or self.order.translator
+        removed = [head for head in order.removed(heads) if head in whole.layout]
+        cut = whole.without(removed)
+        chose = time.process_time()
+        folder = self.task.folder / f"step-{heads}"
+        own = replace(self.task, seed=self.task.seed + APART * (at + 1), folder=folder)
+        model = self.finish.finished(own, cut, str(heads))
+        trained = time.process_time()
+        self._keep(at, model)
+        shutil.rmtree(folder, ignore_errors=True)
+        undecided = order.history[-1]["undecided"] if order.history else None
+        times = (chose - clock, trained - chose)
+        proof = proved(self.task, whole, removed)
+        return Step(heads, model, self._updates(at), *times, proof, undecided)
 
     @property
-    def _trains(self) -> bool:
-        return self.way.trains or self.finish.updates() > 0
+    def _device(self) -> torch.device:
+        return self.task.translator.device
 
     def _updates(self, at: int) -> int:
-        """Return the updates of all trainings up to a step."""
-        shares = [self.choosing, self.finish.updates()]
-        step = sum(max(1, round(self.own_updates * it)) for it in shares if it)
-        once = 0.0 if self.order is None else self.order.share
-        return (at + 1) * step + round(self.own_updates * once)
+        """Return the updates of all trainings up to a step, that of the choice among them."""
+        once, step = (
+            max(1, round(self.task.recipe.training.updates * share)) if share else 0
+            for share in (self.choosing, self.finish.updates())
+        )
+        return once + (at + 1) * step
 
     def _folder(self, at: int) -> Path:
         return self.task.folder / f"left-{self.counts[at]}"
 
-    def _keep(self, at: int, model: Translator, memory: Mapping[Head, float]) -> None:
-        """Keep a model with what its gates learnt, and forget the one before the last."""
-        if not isinstance(model, TransformerTranslator):
-            return
-        folder = self._folder(at)
-        write_json(folder / MEMORY, {str(head): value for head, value in memory.items()})
-        model.save(folder)
+    def _keep(self, at: int, model: Translator) -> None:
+        """Keep a model, and forget the one before the last."""
+        if isinstance(model, TransformerTranslator):
+            model.save(self._folder(at))
         if at >= 2:
             shutil.rmtree(self._folder(at - 2), ignore_errors=True)
-
-    def _kept(self, at: int) -> tuple[Translator, Mapping[Head, float]]:
-        """Return a model that was kept.
-
-        Raises:
-            CheckpointError: it is not there, or not whole.
-        """
-        folder = self._folder(at)
-        model = TransformerTranslator.load(folder, self.task.translator.device)
-        found = json.loads((folder / MEMORY).read_text(encoding="utf-8"))
-        return model, {Head.parse(name): value for name, value in found.items()}

@@ -14,8 +14,8 @@ Pitfall: a way may read training and validation text only. The test split judges
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -51,7 +51,6 @@ class Task:
         folder: keeps the states of trainings, so that an interrupted one goes on.
         progress: hears how far long work has come.
         encoded: the training text, where it was encoded already.
-        memory: how firmly each candidate stayed when a choice before this one ended.
     """
 
     translator: Translator
@@ -62,7 +61,6 @@ class Task:
     folder: Path
     progress: Progress = silent
     encoded: TrainingText | None = None
-    memory: Mapping[Head, float] = field(default_factory=dict)
 
     @cached_property
     def text(self) -> TrainingText:
@@ -165,7 +163,6 @@ class Chosen:
             whose training has only begun.
         share: updates of the training that chose over those of the recipe, where the model was
             trained by it.
-        memory: how firmly each candidate stayed, for a choice that goes on from this one.
     """
 
     translator: Translator
@@ -175,7 +172,6 @@ class Chosen:
     candidates: tuple[Head, ...] = ()
     trained: float = 1.0
     share: float = 0.0
-    memory: Mapping[Head, float] = field(default_factory=dict)
 
     def removed(self, heads: int) -> tuple[Head, ...]:
         """Return the heads that go when `heads` candidates are left, the first in front.
@@ -197,9 +193,6 @@ class Way(Settings):
 
     one_order: ClassVar[bool] = True
     """Whether the order is the same for every number of heads, so that one serves them all."""
-
-    nested: ClassVar[bool] = True
-    """Whether the order for the fewest heads serves all larger numbers too."""
 
     seeded: ClassVar[bool] = False
     """Whether another seed gives another choice."""

@@ -21,7 +21,7 @@ the share that is open.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import torch
 from pydantic import Field
@@ -35,8 +35,6 @@ from .selector import Selector
 
 SMALLEST = 1e-6
 """Draws are kept so far from 0 and 1, where their logarithms are infinite."""
-HIGHEST = 3.0
-"""How far above the others a gate that is remembered may start."""
 
 
 class HardConcrete(Settings):
@@ -86,8 +84,6 @@ class HardConcreteGates(Selector):
         shape: of the distribution.
         initial: a at the start, at least 2.5.
         learning_rate: of a; constant, without weight decay.
-        memory: a of an earlier choice, to go on from. All are raised alike, so that the
-            lowest starts at `initial`: gates that are left open have to be open.
     """
 
     def __init__(
@@ -99,23 +95,16 @@ class HardConcreteGates(Selector):
         shape: HardConcrete = HardConcrete(),
         initial: float = 3.0,
         learning_rate: float = 0.05,
-        memory: Mapping[Head, float] | None = None,
     ) -> None:
         super().__init__(layout, candidates)
         self.shape = shape
         self.controller = controller
         self.learning_rate = learning_rate
-        known = [(memory or {}).get(head, 0.0) for head in candidates]
-        a = initial + torch.tensor(known) - min(known, default=0.0)  # [candidate]
-        self.a = nn.Parameter(a.clamp(max=HIGHEST + initial))
+        self.a = nn.Parameter(torch.full((len(candidates),), initial))  # [candidate]
 
     def gates(self) -> Tensor:
         """Draw one gate a head for a batch  # [1, head]."""
         return self.among_all(self.shape.gate(self.a, torch.rand_like(self.a)))
-
-    def memory(self) -> dict[Head, float]:
-        """Return a of every candidate."""
-        return dict(zip(self.candidates, self.a.detach().cpu().tolist(), strict=True))
 
     def price(self, network: Network) -> Tensor:
         """Return lambda (1/H) sum of P(open), in nats a token  # []."""

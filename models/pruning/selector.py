@@ -46,10 +46,6 @@ class Selector(Companion):
     def strengths(self, network: Network) -> Tensor:
         """Return how firmly each candidate stays, larger for firmer  # [candidate]."""
 
-    def memory(self) -> dict[Head, float]:
-        """Return what a choice that goes on from this one has to know of every candidate."""
-        return {}
-
     def left(self, network: Network) -> int:
         """Return how many candidates stay where nobody asked for a number."""
         return int((self.strengths(network) > 0.5).sum())

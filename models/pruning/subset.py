@@ -26,7 +26,7 @@ takes the next ones lack.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -66,7 +66,6 @@ class SubsetGates(Selector):
         settle: updates at the end without noise.
         straight_through: whether the forward takes the hard mask.
         learning_rate: of the scores; constant, without weight decay.
-        memory: scores of an earlier choice, to go on from.
     """
 
     made: Tensor
@@ -82,15 +81,13 @@ class SubsetGates(Selector):
         settle: int,
         straight_through: bool = True,
         learning_rate: float = 0.05,
-        memory: Mapping[Head, float] | None = None,
     ) -> None:
         super().__init__(layout, candidates)
         self.heads = heads
         self.updates, self.ramp, self.settle = updates, max(1, ramp), settle
         self.straight_through = straight_through
         self.learning_rate = learning_rate
-        known = [(memory or {}).get(head, 0.0) for head in candidates]
-        self.scores = nn.Parameter(torch.tensor(known))  # [candidate]
+        self.scores = nn.Parameter(torch.zeros(len(candidates)))  # [candidate]
         self.register_buffer("made", torch.zeros((), dtype=torch.long))
 
     def heads_at(self, update: int) -> int:
@@ -117,10 +114,6 @@ class SubsetGates(Selector):
         if self.straight_through:
             soft = hard_top_k(noised, heads) - soft.detach() + soft
         return self.among_all(soft)
-
-    def memory(self) -> dict[Head, float]:
-        """Return the score of every candidate."""
-        return dict(zip(self.candidates, self.scores.detach().cpu().tolist(), strict=True))
 
     def strengths(self, network: Network) -> Tensor:
         """Return the soft mask without noise, by which the order goes  # [candidate]."""

@@ -39,16 +39,19 @@ def steps(task, name, **options):
     return list(Descent(task, way[name].from_dict(options), FINISH, COUNTS).models())
 
 
-@pytest.mark.parametrize(("name", "once"), [("leave_one_out", 0), ("l0", 0), ("group_lasso", 25)])
-def test_every_model_is_cut_from_the_one_before(task, planted, name, once):
-    member = "importance" if name == "leave_one_out" else name
+@pytest.mark.parametrize(
+    ("name", "updates"),
+    [("importance", [10, 20, 30]), ("l0", [20, 25, 30]), ("group_lasso", [20, 25, 30])],
+)
+def test_every_model_is_cut_from_the_one_before(task, planted, name, updates):
     before = planted.fingerprint
-    made = steps(task, member)
+    options = {} if name == "importance" else {"share": 0.25}
+    made = steps(task, name, **options)
     kept = [set(step.model.layout) for step in made]
     assert [len(heads) for heads in kept] == list(COUNTS)
     assert kept[0] > kept[1] > kept[2] == kept[2] | {CARRIER}
-    # Ten updates a step, whether five of them chose or none.
-    assert [step.updates for step in made] == [once + 10, once + 20, once + 30]
+    # Ten updates a step, of which half go to the choice where it trains.
+    assert [step.updates for step in made] == updates
     assert planted.fingerprint == before
     assert not list(task.folder.glob("step-*"))
 
@@ -70,22 +73,19 @@ def test_a_step_trains_on_from_the_weights_of_the_step_before(task, monkeypatch)
     assert [step.model.fingerprint for step in made] == [done.fingerprint for _, done in started]
 
 
-def test_gates_remember_what_they_learnt_above(task):
-    seen = []
+def test_one_choice_serves_all_steps(task, planted, monkeypatch):
+    asked = []
     real = way["subset"].choose
-
-    class Watching(way["subset"]):
-        def choose(self, task, heads):
-            seen.append((dict(task.memory), task.candidates))
-            chosen = real(self, task, heads)
-            seen.append((dict(chosen.memory), chosen.translator.layout.heads))
-            return chosen
-
-    list(Descent(task, Watching(), FINISH, COUNTS).models())
-    assert seen[0][0] == {}
-    assert seen[2][0] == seen[1][0]
-    assert len(seen[2][1]) == 12
-    assert any(value != 0 for value in seen[2][0].values())
+    monkeypatch.setattr(
+        way["subset"], "choose", lambda *it: asked.append((it[0].share, it[2])) or real(*it)
+    )
+    made = steps(task, "subset", share=0.25)
+    # Of the thirty updates of the curve, no more than half may choose.
+    assert asked == [(pytest.approx(0.15), 2)]
+    order = real(way["subset"](share=asked[0][0], weights="given", validations=1), task, 2)
+    assert order.translator is planted
+    for step in made:
+        assert set(step.model.layout) == set(planted.layout) - set(order.removed(step.heads))
 
 
 def test_a_killed_descent_goes_on_from_the_last_model(task, tmp_path, monkeypatch):

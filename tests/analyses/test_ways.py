@@ -153,6 +153,7 @@ def test_the_choice_of_a_training_can_be_made_for_the_given_weights(task, plante
 def test_gates_have_time_to_be_decided_in_short_and_long_trainings():
     rates = [way["l0"]().rate_of_gates(updates) for updates in (10, 200, 400, 100_000)]
     assert rates == pytest.approx([0.2, 0.1, 0.05, 0.01])
+    assert way["subset"]().rate_of_gates(40) == pytest.approx(0.5)
     assert way["l0"](gate_rate=0.03).rate_of_gates(10) == 0.03
 
 
