@@ -15,7 +15,6 @@ from . import section
 Row = dict[str, Any]
 WHOLE_MODEL = "whole"
 ATTENTION = "attention"
-_LENGTHS = {"equal": "equal", "own": "the model’s own"}
 
 
 @section("gain", title="What smaller models gain", place=29, needs=("gain",))
@@ -39,7 +38,9 @@ def gain(findings: Findings) -> Markup | None:
                 ("speed",),
                 "Both models translate the same sentences by turns in one process. A speed-up is "
                 "the median over rounds of tokens a second over the whole model’s in the same "
-                "round; processor time leaves out what waiting for other programs took.",
+                "round; processor time leaves out what waiting for other programs took. With "
+                "equal lengths all sentences have as many tokens, with its own each model says "
+                "what it wants.",
                 unit="tokens a second; times as fast",
             ),
             "parts": _parts_sheet(parts) if parts else None,
@@ -104,7 +105,7 @@ def _speed_sheet(rows: list[Row]) -> Sheet:
             row["model"],
             row["search"],
             whole(row["batch"]),
-            _LENGTHS.get(row["lengths"], row["lengths"]),
+            row["lengths"],
             whole(whole_rate[_place(row)]),
             whole(row["tokens_per_second"]),
             fixed(1000 * row["latency"], 1),

@@ -1,13 +1,17 @@
-"""`headcount bench score` in small."""
+"""`headcount bench score` and `headcount bench gain` in small."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from headcount import cli
 from headcount.analyses.bench import score
 from headcount.analyses.result import Provenance, Result, Table
 from headcount.commands.bench import command
+from headcount.models.transformer import TransformerTranslator
 
 SMALL = ["score", "--shape", "nano", "--vocabulary", "30", "--sentences", "6", "--rounds", "1"]
 SMALL += ["--orders", "1", "--no-memory"]
@@ -58,3 +62,34 @@ def test_json_has_every_ratio():
     assert {"what", "against", "reached", "target", "met", "seconds", "note"} == set(rows[0])
     assert any(row["what"] == "Shapley values" and row["target"] == 0.2 for row in rows)
     assert any(row["target"] is None and row["met"] is None for row in rows)
+
+
+QUICK = ["--batch", "2", "--beam", "1", "--rounds", "6", "--no-parts", "--no-memory"]
+
+
+def test_the_gain_of_a_smaller_model_is_kept_for_the_page(finished, capsys, tmp_path):
+    run = Path(shutil.copytree(finished, tmp_path / "run"))
+    whole = TransformerTranslator.load(run / "model")
+    whole.without(whole.layout.heads[:9]).save(tmp_path / "three")
+    words = ["bench", "gain", str(run), "--model", str(tmp_path / "three"), *QUICK]
+    assert cli.run(words) == 0
+    said = capsys.readouterr().out
+    assert said.count("times as fast") == 2  # equal lengths and own ones
+    assert "three" in said
+    assert "  3 heads" in said
+    tables = Result.load(run / "results" / "gain").tables
+    assert list(tables["size"].rows["heads"]) == [12, 3]
+    assert cli.run([*words, "--json", "-o", str(tmp_path / "elsewhere")]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["model"] for row in found["speed"]] == ["whole", "three"] * 2
+    assert Result.load(tmp_path / "elsewhere").settings["rounds"] == 6
+
+
+def test_models_that_cannot_be_told_apart_or_are_not_there_are_refused(finished, capsys, tmp_path):
+    for folder in ("a/same", "b/same"):
+        (tmp_path / folder).mkdir(parents=True)
+    both = [it for folder in ("a", "b") for it in ("--model", str(tmp_path / folder / "same"))]
+    assert cli.run(["bench", "gain", str(finished), *both]) == 2
+    assert "the same name" in capsys.readouterr().err
+    assert cli.run(["bench", "gain", str(finished), *both[:2]]) == 1
+    assert "holds no finished model" in capsys.readouterr().err
