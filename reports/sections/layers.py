@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -24,6 +25,7 @@ from . import section
 Row = dict[str, Any]
 STYLES = {"syntax": 0, "semantics": 1}
 """Colour and dash of a family; the marker tells the task."""
+NEAR = 15  # points beyond the curves at which what needs no state is still drawn
 SHAPES = ("circle", "square", "triangle", "diamond", "cross", "plus")
 ANSWERS = {
     "syntax lower": "syntax lies lower than semantics",
@@ -228,9 +230,7 @@ def _curves(findings: Findings, side: str) -> list[tuple[str, Markup]]:
         ]
         if controls:
             lines.append(Line("control task", controls, 2, "triangle"))
-        marks = [Rule(100 * base["majority"], "majority")]
-        if not missing(base["by_type"]):
-            marks.append(Rule(100 * base["by_type"], "word type"))
+        marks = _marks(base, lines)
         chart = Chart(
             title=f"{SIDES[side]}, {name}: accuracy by layer with its baselines",
             x=Axis("layer", whole=True),
@@ -238,8 +238,20 @@ def _curves(findings: Findings, side: str) -> list[tuple[str, Markup]]:
             lines=lines,
             marks=marks,
         )
-        drawn.append((f"{name} ({family})", draw(chart, (760, 250), 240)))
+        floors = f"majority {percent(base['majority'])} %"
+        if not missing(base["by_type"]):
+            floors += f", word type {percent(base['by_type'])} %"
+        drawn.append((f"{name} ({family}; {floors})", draw(chart, (760, 250), 240)))
     return drawn
+
+
+def _marks(base: Row, lines: Sequence[Line]) -> list[Rule]:
+    """Return what needs no state as rules, if they are not so far off that they flatten curves."""
+    values = [point.y for line in lines for point in line.points]
+    rules = [Rule(100 * base["majority"], "majority")]
+    if not missing(base["by_type"]):
+        rules.append(Rule(100 * base["by_type"], "word type"))
+    return [it for it in rules if min(values) - NEAR <= it.at <= max(values) + NEAR]
 
 
 def _accuracy(row: Row, name: str, *, bars: bool = True) -> Point:

@@ -132,7 +132,10 @@ def test_families_differ_by_colour_and_dash_and_tasks_by_marker(section):
     ]  # fmt: skip
     small = section.one("figure", id="figure-layers-curves-encoder")
     titles = [it.text for it in small.all("h4")]
-    assert titles == ["part of speech (syntax)", "role (semantics)"]
+    assert titles == [
+        "part of speech (syntax; majority 30.0 %, word type 55.0 %)",
+        "role (semantics; majority 30.0 %)",
+    ]
     wide = small.all("svg", class_="chart wide")[0]
     assert {"line line-0", "line line-random", "line line-2"} <= {
         it.attributes.get("class") for it in wide.all("g")
@@ -142,6 +145,15 @@ def test_families_differ_by_colour_and_dash_and_tasks_by_marker(section):
     # Every rule lies inside the frame, whatever the curves reach.
     for rule in wide.all("g", class_="rule"):
         assert 30 <= float(rule.all("line")[0].attributes["y1"]) <= 250 - 42
+
+
+def test_a_floor_far_below_the_curves_does_not_flatten_them(tmp_path):
+    made = made_layers()
+    made.tables["baselines"].rows.loc[0, "majority"] = 0.02
+    small = section_of(tmp_path, made).one("figure", id="figure-layers-curves-encoder")
+    wide = small.all("svg", class_="chart wide")
+    assert "majority" not in wide[0].text and "majority" in wide[1].text
+    assert small.all("h4")[0].text.startswith("part of speech (syntax; majority 2.0 %")
 
 
 def test_mixes_and_the_best_head_stand_beside_what_explains_them(section):
