@@ -28,9 +28,7 @@ Pitfall: attention says where a head looks, not what it does with what it sees.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-import numpy as np
 import torch
 
 from ..models.data.parallel_text import Corpus
@@ -39,26 +37,17 @@ from ..models.gates import Head
 from ..models.reinitialised import with_random_weights
 from ..models.settings import Settings
 from ..models.translator import Translator
-from ..probe.roles import Side, compared, holm, joined, source_counts
+from ..probe.roles import Side, joined, source_counts
 from ..probe.roles.tokens import FREQUENT
 from .analysis import Progress, analysis, silent, spread
 from .likeness import likeness, likeness_tables
 from .provenance import Stopwatch, provenance
 from .result import Result, Table
 from .role_causal import causal_table
-from .role_drift import Has, drift_tables, roles_of
+from .role_found import Found, answers_of, tables_of
 from .role_importance import importance_table
 from .role_seeing import Seen, asking_of, see
-from .role_shapes import blocks_table, shapes_table
 from .role_survival import ANY, survival_table
-from .role_tables import (
-    Answer,
-    alignment_table,
-    arcs_table,
-    offsets_table,
-    roles_table,
-    sinks_table,
-)
 from .role_text import RoleText
 
 
@@ -89,24 +78,6 @@ class RolesSettings(Settings):
     causal_sentences: int = 40
     causal_draws: int = 15
     causal_bleu: bool = False
-
-
-@dataclass(frozen=True)
-class Found:
-    """What was seen of one network, and what that says.
-
-    Args:
-        seen: all counts.
-        answers: every question, tested.
-    """
-
-    seen: Seen
-    answers: list[Answer]
-
-    @property
-    def roles(self) -> Has:
-        """Return the heads of every role."""
-        return roles_of(self.answers, self.seen)
 
 
 @analysis("roles")
@@ -146,7 +117,7 @@ def roles(
     remarks = [*text.remarks, *remarks, *own.seen.remarks]
     for name, side in zip(("source", "target"), sides, strict=True):
         remarks.append(f"Of the {name} side, {side.coverage.remark()}")
-    tables = tables_of(own, floors, others, settings, seed, n)
+    tables = tables_of(own, floors, others, settings.resamples, seed, n)
     having = _having(tables["roles"])
     if scores is not None:
         ranks = scores.tables["heads"].rows
@@ -220,9 +191,9 @@ def _look(
         progress(f"roles: {name}", number, total)
         left = asking_of(model, text, sides, counts, **rare)
         found = see(model, sides, left, text)
-        others[name] = Found(found, answers_of(found, floors, settings, seed))
+        others[name] = Found(found, answers_of(found, floors, settings.resamples, seed))
     progress("roles", total, total)
-    own = Found(seen[0], answers_of(seen[0], floors, settings, seed))
+    own = Found(seen[0], answers_of(seen[0], floors, settings.resamples, seed))
     return own, floors, others, sides
 
 
@@ -257,77 +228,3 @@ def _having(found: Table) -> dict[str, set[Head]]:
         if row["family"] != "rest":
             having[ANY].add(head)
     return having
-
-
-def answers_of(
-    own: Seen, floors: Sequence[Seen], settings: RolesSettings, seed: int
-) -> list[Answer]:
-    """Test every head on every kind of question, with one correction for all of them."""
-    choose, score = halves(len(own.offsets.counts))
-    found = []
-    for place, (family, scores) in enumerate(own.answers):
-        others = [floor.answers[place][1] for floor in floors]
-        generator = np.random.default_rng(seed)
-        rows = compared(
-            scores, choose, score, others, generator=generator, resamples=settings.resamples
-        )
-        found += [(family, row) for row in rows]
-    corrected = holm([row.p for _, row in found])
-    return [Answer(*pair, p) for pair, p in zip(found, corrected, strict=True)]
-
-
-def halves(sentences: int) -> tuple[range, range]:
-    """Return the sentences that choose, and those on which the choice is scored."""
-    return range(0, sentences, 2), range(1, sentences, 2)
-
-
-def tables_of(
-    own: Found,
-    floors: Sequence[Seen],
-    others: Mapping[str, Found],
-    settings: RolesSettings,
-    seed: int,
-    n: str,
-) -> dict[str, Table]:
-    """Return the tables of what heads look at.
-
-    Args:
-        own: of the model.
-        floors: of the networks with random weights.
-        others: of what is left of the model, by name.
-        n: how many sentences, in words.
-    """
-    seen, answers = own.seen, own.answers
-    size = len(seen.offsets.counts)
-    choose, score = halves(size)
-    draw = np.random.default_rng(seed)
-    whole = draw.multinomial(size, [1 / size] * size, settings.resamples)
-    half = f"{len(score)} of {n}"
-    blocks = blocks_table(seen.relative, [floor.relative for floor in floors], whole, n)
-    shapes = [(network.relative, network.sinks) for network in (seen, *floors)]
-    tables = {
-        "roles": roles_table(answers, seen.offsets, seen.sinks, blocks, whole, n),
-        "arcs": arcs_table(answers, half),
-        "offsets": offsets_table(
-            seen.offsets, [floor.offsets for floor in floors], seen.relative, n
-        ),
-        "sinks": sinks_table(seen.sinks, [floor.sinks for floor in floors], whole, n),
-        "blocks": blocks,
-        "shapes": shapes_table(shapes, n),
-    }
-    if seen.alignment:
-        drawn = draw.multinomial(len(score), [1 / len(score)] * len(score), settings.resamples)
-        models = {"whole": seen.alignment} | {
-            name: found.seen.alignment for name, found in others.items()
-        }
-        tables["alignment"] = alignment_table(models, choose, score, drawn, half)
-    if others:
-        tables |= drift_tables(
-            (seen, own.roles),
-            {name: (found.seen, found.roles) for name, found in others.items()},
-            score,
-            settings.resamples,
-            seed,
-            half,
-        )
-    return tables

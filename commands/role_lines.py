@@ -63,9 +63,10 @@ def _positional(records: dict[str, list[dict[str, Any]]]) -> str:
         return "no head was asked where it looks\n"
     best = max(near, key=lambda row: row["share"])
     name = "{site}.{layer}.{head}".format(**best)
+    offset = f"{best['offset']:+d}" if best["offset"] else "0"
     return (
         "no head looks at one offset with 90 % of its queries; the closest is "
-        f"{name}, {best['share']:.0%} at {best['offset']:+d}\n"
+        f"{name}, {best['share']:.0%} at {offset}\n"
     )
 
 
