@@ -53,8 +53,7 @@ def _differences(findings: Findings) -> Markup | None:
     rows = findings.records(COMPARE, "differences")
     printed = [
         [
-            row["run"],
-            row["baseline"],
+            f"{row['run']} − {row['baseline']}",
             row["split"],
             "any" if row["measure"] == "nll" else row["search"],
             _measure(row),
@@ -65,9 +64,9 @@ def _differences(findings: Findings) -> Markup | None:
         ]
         for row in _once(rows)
     ]
-    columns = ["Run", "Against", "Split", "Search", "Measure", "Difference", "95 % interval", "p"]
+    columns = ["Runs", "Split", "Search", "Measure", "Difference", "95 % interval", "p"]
     columns += ["Sentences"]
-    words = frozenset({0, 1, 2, 3, 4})
+    words = frozenset({0, 1, 2, 3})
     sheet = Sheet("Differences, sentence by sentence", columns, printed, 1, words)
     text = (
         "The first run’s score less the second’s, on the sentences that both have translated and "

@@ -35,8 +35,6 @@ def draw_areas(findings: Findings) -> Figure:
             linestyle=dashes(style.dash),
             marker=MARKERS[style.marker],
             markersize=4,
-            # After six styles they come round again; lighter lines tell the second round apart.
-            alpha=1 if place < 6 else 0.55,
             label=title_of(name),
         )
     axes.set(xlabel="Heads left", ylabel="NLL, nats a token")

@@ -27,6 +27,12 @@ MARKERS = {
     "diamond": "D",
     "cross": "x",
     "plus": "+",
+    "down": "v",
+    "left": "<",
+    "right": ">",
+    "star": "*",
+    "bar": "_",
+    "pillar": "|",
     "none": "",
 }
 

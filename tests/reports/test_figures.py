@@ -8,7 +8,9 @@ from test_translations import phenomena
 from headcount.analyses.prune_sentences import PHENOMENA
 from headcount.analyses.result import Result, Table
 from headcount.models.errors import DataError
+from headcount.reports.drawing import charts
 from headcount.reports.figures import draw_figures, figures
+from headcount.reports.figures.style import MARKERS
 from headcount.reports.page import build_page
 
 
@@ -84,6 +86,11 @@ def test_the_page_points_at_the_figures_of_its_sections(tmp_path):
     without = {"layers", "phenomena", "roles", "ways"}  # sections that this run does not have
     for name in names:
         assert (f'href="figures/{name}"' in page) == (name.split(".")[0] not in without)
+
+
+def test_every_marker_of_the_page_has_one_of_its_own_on_paper():
+    assert set(MARKERS) == {*charts.MARKERS, "none"}
+    assert len(set(MARKERS.values())) == len(MARKERS)
 
 
 def test_only_what_was_found_is_drawn_and_the_bytes_are_the_same_again(tmp_path):
