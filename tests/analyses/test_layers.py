@@ -294,3 +294,14 @@ def test_a_target_treebank_gives_pairs_by_id(text):
     other = replace(named[1], sentences=tuple(replace(it, id=f"x{it.id}") for it in named[1]))
     with pytest.raises(DataError, match="no sentence id in common"):
         treebank_text(named[0], seed=0, target=other)
+
+
+def test_models_of_another_shape_are_no_other_seeds(models, text, tmp_path):
+    own = models[0].network.settings.with_changes(encoder_layers=1)
+    sizes = [len(it) for it in models[0].vocabularies.values()]
+    network = Network(own, own.full_layout(), *sizes)
+    network.initialise(torch.Generator().manual_seed(5)).requires_grad_(False).eval()
+    shallow = TransformerTranslator(network, *models[0].vocabularies.values())
+    settings = SETTINGS.with_changes(tasks=("animacy",), sides=("encoder",), **PLAIN)
+    with pytest.raises(DataError, match="models of the same shape"):
+        layers(models[0], text, settings, 0, folder=tmp_path, others=[shallow])
