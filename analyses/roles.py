@@ -75,8 +75,8 @@ class RolesSettings(Settings):
     training_sentences: int = 5000
     frequent_types: int = FREQUENT
     resamples: int = 1000
-    causal_sentences: int = 40
-    causal_draws: int = 15
+    causal_sentences: int = 30
+    causal_draws: int = 23
     causal_bleu: bool = False
 
 
