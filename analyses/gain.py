@@ -146,8 +146,17 @@ def _check(translator: Translator, smaller: Mapping[str, Translator]) -> None:
     for name, model in smaller.items():
         if model.device != translator.device:
             raise UsageError(f"{name} lies on {model.device}, the whole on {translator.device}")
+        if _words(model) != _words(translator):
+            raise UsageError(f"{name} has another vocabulary: name a model that was cut from RUN's")
         if name == WHOLE_MODEL:
             raise UsageError(f"'{WHOLE_MODEL}' is the name of the whole model: choose another")
+
+
+def _words(translator: Translator) -> list[str]:
+    """Return the fingerprints of its vocabularies, none for a foreign model."""
+    if not isinstance(translator, TransformerTranslator):
+        return []
+    return [vocabulary.fingerprint for vocabulary in translator.vocabularies.values()]
 
 
 def _n(settings: GainSettings, device: torch.device) -> str:

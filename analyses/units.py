@@ -78,8 +78,10 @@ class UnitsSettings(Settings):
 
     Args:
         keep: share of the units that is left, at least.
-        block: units that are removed together.
-        importance: `taylor` or `leave_one_out`.
+        block: units that are removed together. Single ones choose best: on a Multi30k model of
+            which half of the units were removed, nothing being trained on, the token NLL rose
+            by 0.07 in units of one, by 0.13 in blocks of 16 and 0.15 of 64 (by chance, 0.25).
+        importance: `taylor`, or `leave_one_out`, which takes a pass a block and wants large ones.
         sentences: validation sentences that rank the blocks; None for all.
         finish: what is done after they are gone.
         test_sentences: test sentences that judge; None for all.
@@ -89,7 +91,7 @@ class UnitsSettings(Settings):
     """
 
     keep: float = Field(default=0.5, gt=0, le=1)
-    block: int = Field(default=16, ge=1)
+    block: int = Field(default=1, ge=1)
     importance: str = "taylor"
     sentences: int | None = Field(default=200, ge=1)
     finish: Finish = Finish()

@@ -24,10 +24,11 @@ from headcount.analyses.bench.subject import Subject
 from headcount.analyses.bench.turns import Case, source_ids
 from headcount.analyses.gain import GainSettings, gain
 from headcount.analyses.result import Result
-from headcount.models.data.vocabulary import EOS
+from headcount.models.data.vocabulary import EOS, Vocabulary
 from headcount.models.errors import UsageError
 from headcount.models.gates import Attention, Head
 from headcount.models.network import NetworkSettings
+from headcount.models.transformer import TransformerTranslator
 from headcount.models.translator import SearchSettings
 
 GONE = [Head("encoder", 0, head) for head in range(3)] + [Head("cross", 1, 0)]
@@ -195,6 +196,10 @@ def test_what_makes_no_sense_is_refused(nano, copying):
         gain(nano, {}, copying.test, GainSettings(), 0)
     with pytest.raises(UsageError, match="choose another"):
         gain(nano, {"whole": nano}, copying.test, GainSettings(), 0)
+    words = Vocabulary.train(["d e f"], kind="word", size=10)
+    foreign = TransformerTranslator(nano.network, words, words)
+    with pytest.raises(UsageError, match="has another vocabulary"):
+        gain(nano, {"foreign": foreign}, copying.test, GainSettings(), 0)
     for wrong in ({"rounds": 5}, {"batches": (0,)}, {"beams": ()}, {"lengths": ("long",)}):
         with pytest.raises(UsageError):
             GainSettings.from_dict(wrong)
