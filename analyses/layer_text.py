@@ -8,6 +8,7 @@ pieces are known, but how well they fit is said.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -119,6 +120,12 @@ def has_gold(corpus: CorpusSettings) -> bool:
     return corpus.name == "miniature" and corpus.source_language in (None, "en")
 
 
+def source_language(corpus: CorpusSettings) -> str | None:
+    """Return the code of the source language as far as the settings tell it."""
+    named = {"miniature": "en", "multi30k": "en"}
+    return corpus.source_language or named.get(corpus.name)
+
+
 def _refuse_without_gold(corpus: CorpusSettings) -> None:
     if not has_gold(corpus):
         raise UsageError(
@@ -163,6 +170,7 @@ def treebank_text(
     target: Treebank | None = None,
     words: int | None = None,
     same_sentences: bool = True,
+    language: str | None = None,
 ) -> ProbedText:
     """Return a treebank, split at random by document, or by sentence where it has none.
 
@@ -171,11 +179,20 @@ def treebank_text(
         words: training words at most; whole sentences are left out, the same for all tasks.
         same_sentences: whether to take only sentences that have every layer of annotation
             that any sentence has, so that all tasks are asked of the same sentences.
+        language: code of what the model reads, if it is known. A vocabulary that both
+            languages share knows all pieces of the other one, but treebanks are named by
+            their language: `de_gsd-ud-dev`.
 
     Raises:
         DataError: too few sentences, or none that both treebanks have.
     """
     remarks = []
+    named = re.match(r"([a-z]{2,3})_", treebank.name)
+    if language and named and named[1] != language:
+        remarks.append(
+            f"WARNING: {treebank.name} is named as a treebank of '{named[1]}', but the model reads "
+            f"'{language}'."
+        )
     sentences = list(treebank)
     if same_sentences:
         layers = [name for name in LAYERS if any(getattr(it, name) is not None for it in treebank)]

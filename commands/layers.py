@@ -182,7 +182,7 @@ def _text(
     seed: int,
 ) -> ProbedText:
     """Return the text that was asked for, by default the built-in corpus."""
-    from ..analyses.layer_text import miniature_text, treebank_text
+    from ..analyses.layer_text import miniature_text, source_language, treebank_text
 
     if treebank is None:
         return miniature_text(pipeline.settings.corpus, settings.sentences)
@@ -192,6 +192,7 @@ def _text(
         target=read_treebank(target) if target else None,
         words=settings.words,
         same_sentences=not all_sentences,
+        language=source_language(pipeline.settings.corpus),
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from headcount import cli
-from headcount.analyses.layer_text import miniature_text, treebank_text
+from headcount.analyses.layer_text import miniature_text, source_language, treebank_text
 from headcount.analyses.layers import AffordableLayers, LayersSettings, layers
 from headcount.analyses.pipeline import Pipeline
 from headcount.analyses.presets import RunSettings
@@ -305,3 +305,13 @@ def test_models_of_another_shape_are_no_other_seeds(models, text, tmp_path):
     settings = SETTINGS.with_changes(tasks=("animacy",), sides=("encoder",), **PLAIN)
     with pytest.raises(DataError, match="models of the same shape"):
         layers(models[0], text, settings, 0, folder=tmp_path, others=[shallow])
+
+
+def test_a_treebank_named_by_another_language_is_warned_of(text):
+    named = [Treebank(name, tuple(text.source)) for name in ("de_gsd-ud-dev", "en_ewt", "made")]
+    corpora = [CORPUS, CORPUS.with_changes(source_language="de"), CorpusSettings(name="files")]
+    assert [source_language(it) for it in corpora] == ["en", "de", None]
+    for language, warned in (("en", [True, False, False]), ("de", [False, True, False]),
+                             (None, [False] * 3)):  # fmt: skip
+        found = [treebank_text(it, seed=0, language=language).remarks for it in named]
+        assert [bool(it) and "WARNING" in it[0] for it in found] == warned
