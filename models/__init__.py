@@ -14,6 +14,8 @@ Axes. Every tensor of the project is described by these words, in this order of 
 | `head` | heads: of one attention, or of the whole model in `HeadLayout` order |
 | `head_width` | features of one head |
 | `width` | features of the residual stream |
+| `unit` | features inside a feed-forward network |
+| `block` | neighbouring units that share a gate, of the whole model |
 | `vocabulary` | entries of a vocabulary |
 
 A line that makes a tensor ends in a comment with its axes, such as `# [batch, head, query, key]`.

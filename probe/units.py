@@ -3,8 +3,9 @@
     taylor:         | dL / dg_b |  at open gates, the mean over sentences
     leave_one_out:  L(g_b = 0) - L(g = 1), nats a token
 
-These are the gradient and the leave-one-out importance of heads (Michel et al. 2019; Molchanov
-et al. 2017, eq. 8 for the first), asked of the gates of blocks instead. The first takes one
+These are the gradient and the leave-one-out importance of heads (Michel et al. 2019), asked of
+the gates of blocks instead; for units the first is the Taylor criterion of Molchanov et al.
+2017. The first takes one
 backward pass for all blocks, the second one pass a block.
 
 Pitfall: where a unit is silent its slope is 0, so blocks that speak rarely need many sentences.
