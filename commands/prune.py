@@ -85,7 +85,10 @@ def command(
     With --heads, --keep, --max-bleu-loss, --speedup, --lambda or --plan a smaller model is made
     instead: heads are chosen on validation text, cut out of the weights, and the model is
     trained on, compared with the whole one on test text, and saved. When the goal is not met,
-    the exit code is 3. With --compare the curves of several ways of choosing are shown.
+    the exit code is 3. A model that nobody named with --save lies in RUN, and its page shows it.
+
+    With --compare the curves of several ways of choosing are measured, every smaller model
+    being made from the one before; they are kept in RUN, or elsewhere with -o.
     """
     from ..analyses.phenomena import shown_by
     from ..analyses.pipeline import Pipeline, open_run
