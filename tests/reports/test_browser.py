@@ -25,7 +25,11 @@ from made_results import (
     whole_run,
     write_run,
 )
+from made_runs import REFERENCES, evaluated
 
+from headcount.analyses.compare import compare
+from headcount.reports.comparison import build_comparison
+from headcount.reports.findings import Findings
 from headcount.reports.page import build_page
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -305,6 +309,24 @@ def test_a_dark_screen_gets_a_dark_page(visit):
         assert line.evaluate("e => getComputedStyle(e).stroke") == "rgb(108, 182, 255)"
     with visit(color_scheme="light") as page:
         assert page.evaluate(ground) == "rgb(255, 255, 255)"
+
+
+def test_a_comparison_fits_a_narrow_screen_and_complains_of_nothing(visit, tmp_path):
+    said = [f"{text} {HOSTILE[0]}" for text in REFERENCES]
+    runs = {
+        name: {
+            **Findings.of_run(whole_run(tmp_path / "runs" / str(place))).results,
+            "evaluate": evaluated(words, [5.0 + place] * len(words)),
+        }
+        for place, (name, words) in enumerate(((HOSTILE[0], REFERENCES), ("b" * 40, said)))
+    }
+    address = build_comparison(tmp_path / "both", compare(runs, resamples=20)).as_uri()
+    with visit(width=360, address=address) as page:
+        page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        assert page.evaluate("document.documentElement.scrollWidth") == 360
+        assert page.locator("section").count() == 7
+        assert page.locator("h1 .run").first.text_content() == HOSTILE[0]
+        assert page.locator("#figure-curves svg.chart.narrow").is_visible()
 
 
 def test_what_a_figure_shows_is_saved_from_the_page_alone(visit):
