@@ -5,8 +5,7 @@
 
 These are the gradient and the leave-one-out importance of heads (Michel et al. 2019), asked of
 the gates of blocks instead; for units the first is the Taylor criterion of Molchanov et al.
-2017. The first takes one
-backward pass for all blocks, the second one pass a block.
+2017. It takes one backward pass for all blocks, the second one pass a block.
 
 Pitfall: where a unit is silent its slope is 0, so blocks that speak rarely need many sentences.
 """
