@@ -40,7 +40,9 @@ def show(result: Result) -> None:
             f"[{row['effect_low']:+.3f}, {row['effect_high']:+.3f}], p {row['p_holm']:.1g}"
         )
     for row in records.get("alignment", []):
-        if row["chosen"] or row["aligner"] in ("mean", "union"):
+        if (row["chosen"] or row["aligner"] == "mean") and (
+            row["asked"] == "said" or row["map"] == "weights"  # the others are in the table
+        ):
             click.echo(
                 f"alignment by {row['map']}, {row['aligner']}, {row['model']} model, where a word "
                 f"is {row['asked']}: precision {row['precision']:.1%}, recall "
@@ -79,6 +81,11 @@ def _show_tests(records: dict[str, list[dict[str, Any]]]) -> None:
             f"{row['direction']}) accuracy {row['accuracy']:.1%} -> {row['accuracy_closed']:.1%}, "
             f"{row['margin_excess']:+.3f} nats [{row['margin_excess_low']:+.3f}, "
             f"{row['margin_excess_high']:+.3f}] more than others, p {row['p']:.2g}"
+            + (
+                ""
+                if row["bleu"] is None
+                else f", BLEU {row['bleu']:.1f} -> {row['bleu_closed']:.1f}"
+            )
         )
     for row in records.get("kept", []):
         click.echo(

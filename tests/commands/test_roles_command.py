@@ -25,11 +25,13 @@ def test_the_runs_own_text(finished, capsys, tmp_path):
     assert (odds[odds["site"] == "all"][counts].sum(axis=1) == 12).all()
 
 
-def test_links_as_json(finished, capsys, tmp_path):
-    for name, lines in (("a", "oak fir elm"), ("b", "oak fir elm"), ("links", "0-0 1-1 2-2")):
-        (tmp_path / name).write_text(f"{lines}\n" * 40, encoding="utf-8")
+@pytest.mark.parametrize("option", ["--links", "--alibi"])
+def test_links_as_json(finished, capsys, tmp_path, option):
+    for name, line in (("a", "oak fir elm"), ("b", "oak fir elm"), ("links", "0-0 1-1 2-2")):
+        lines = [f"{number}\t{line}" if option == "--alibi" else line for number in range(40)]
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     files = [str(tmp_path / name) for name in ("a", "b", "links")]
-    words = ["roles", str(finished), "--links", *files, *FEW[2:], "-o", str(tmp_path / "out")]
+    words = ["roles", str(finished), option, *files, *FEW[2:], "-o", str(tmp_path / "out")]
     assert cli.run([*words, "--json", "--seed", "3"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert {"roles", "arcs", "offsets", "sinks", "alignment", "remarks"} <= set(found)
