@@ -41,7 +41,11 @@ def steps(task, name, **options):
 
 @pytest.mark.parametrize(
     ("name", "updates"),
-    [("importance", [10, 20, 30]), ("l0", [20, 25, 30]), ("group_lasso", [20, 25, 30])],
+    [
+        ("importance", [10, 20, 30]),
+        ("l0", [20, 25, 30]),
+        pytest.param("group_lasso", [20, 25, 30], marks=pytest.mark.slow),
+    ],
 )
 def test_every_model_is_cut_from_the_one_before(task, planted, name, updates):
     before = planted.fingerprint
@@ -100,9 +104,12 @@ def test_a_killed_descent_goes_on_from_the_last_model(task, tmp_path, monkeypatc
     assert made == [1, 2]
     assert [it.model.fingerprint for it in rest] == [it.model.fingerprint for it in whole[1:]]
     assert [it.updates for it in rest] == [it.updates for it in whole[1:]]
-    # Without the folder all is done again, and what is wanted is the same.
-    again = replace(task, folder=tmp_path / "empty")
-    rest = list(Descent(again, way["subset"](), FINISH, COUNTS).models(2))
+
+
+@pytest.mark.slow
+def test_without_the_models_before_it_one_is_made_from_the_whole_again(task, tmp_path):
+    whole = steps(replace(task, folder=tmp_path / "whole"), "subset")
+    rest = list(Descent(task, way["subset"](), FINISH, COUNTS).models(2))
     assert [it.model.fingerprint for it in rest] == [whole[2].model.fingerprint]
 
 
