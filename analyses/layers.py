@@ -138,7 +138,7 @@ class AffordableLayers(LayersSettings):
     mixes: tuple[str, ...] = ()
     structure_sentences: int = 0
     numbers: bool = False
-    survey: SurveySettings = AffordableSurvey()
+    survey: AffordableSurvey = AffordableSurvey()
     resamples: int = 500
 
 
