@@ -1,8 +1,20 @@
 """Figures for papers: one for every Result, and the same bytes again."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 from made_reliability import made_reliability, tau
-from made_results import columns, made_prune, made_score, made_train, provenance, write_run
+from made_results import (
+    columns,
+    made_evaluate,
+    made_prune,
+    made_score,
+    made_train,
+    provenance,
+    write_run,
+)
 from test_translations import phenomena
 
 from headcount.analyses.prune_sentences import PHENOMENA
@@ -103,3 +115,22 @@ def test_only_what_was_found_is_drawn_and_the_bytes_are_the_same_again(tmp_path)
 def test_a_run_without_results_is_refused(tmp_path):
     with pytest.raises(DataError):
         draw_figures(tmp_path)
+
+
+@pytest.mark.slow
+def test_another_process_with_another_order_of_hashes_gives_the_same_bytes(tmp_path):
+    made = (made_train(), made_evaluate(), made_score(), made_prune())
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from headcount.reports.figures import draw_figures\n"
+        "from headcount.reports.page import build_page\n"
+        "draw_figures(Path(sys.argv[1])); build_page(Path(sys.argv[1]))"
+    )
+    found = []
+    for seed in ("1", "2"):
+        run = write_run(tmp_path / seed / "made", *made)
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run([sys.executable, "-c", code, str(run)], env=environment, check=True)
+        found.append({path.name: path.read_bytes() for path in run.glob("figures/*")})
+        found[-1]["page"] = (run / "report.html").read_bytes()
+    assert found[0] == found[1] and len(found[0]) == 7
