@@ -11,7 +11,9 @@ from headcount.analyses.pruning.curves import (
     resampled,
     summary_table,
 )
-from headcount.analyses.pruning.vanishing import vanishing_tables
+from headcount.analyses.pruning.vanishing import roles_of, vanishing_tables
+from headcount.analyses.result import Provenance, Result, Table
+from headcount.analyses.role_tables import ROLES
 from headcount.models.data.parallel_text import ParallelText
 from headcount.models.gates import HeadLayout
 from headcount.models.quality import paired
@@ -115,6 +117,25 @@ def test_sites_and_roles_vanish_as_counted_by_hand():
     assert shares.loc[("two", "encoder", 2), "left"] == 0.5
     assert shares.loc[("two", "encoder", 2), "share"] == 0.25
     assert shares.loc[("one", "encoder", 4), "share"] == 1
+
+
+def test_heads_with_a_role_are_read_by_the_family_of_the_role():
+    rows = [
+        {**head._asdict(), "family": family, "role": role}
+        for head, family, role in [
+            (E0, "syntax", "nsubj"),
+            (E0, "semantics", "agent"),
+            (E0, "syntax", "obj"),
+            (C0, "syntax", "nsubj"),
+        ]
+    ]
+    columns = [it for it in ROLES if it.name in rows[0]]
+    origin = Provenance("", "", "", 0, "", {}, "", {}, "", 0.0)
+    found = roles_of(Result("roles", {"roles": Table.of("made", columns, rows)}, {}, origin))
+    assert {family: set(heads) for family, heads in found.items()} == {
+        "syntax": {E0, C0},
+        "semantics": {E0},
+    }
 
 
 @pytest.mark.parametrize(
