@@ -7,7 +7,7 @@ from dataclasses import replace
 from markupsafe import Markup
 
 from ..findings import Findings
-from ..rendering import Sheet, caption_of, render
+from ..rendering import Caption, Sheet, caption_of, render
 from ..wording import duration, fixed, interval, title_of, whole
 from . import section
 
@@ -48,11 +48,41 @@ def quality(findings: Findings) -> Markup | None:
         "quality.html",
         {
             "sheet": sheet,
+            "hard": _hard(findings),
             "model": _model(findings),
             "remarks": findings.results["evaluate"].remarks,
             "caption": replace(caption, facts=(*caption.facts, ("Signatures", "; ".join(signed)))),
         },
     )
+
+
+def _hard(findings: Findings) -> tuple[Sheet, Caption] | None:
+    """Return quality by phenomenon, the hardest first, where the test sentences show any."""
+    rows = findings.records("evaluate", "phenomena")
+    if not rows:
+        return None
+    split, search = rows[0]["split"], rows[0]["search"]
+    shown = [row for row in rows if (row["split"], row["search"]) == (split, search)]
+    printed = [
+        [
+            row["phenomenon"].replace("_", " "),
+            whole(row["sentences"]),
+            fixed(row["bleu"], 1),
+            interval(row["bleu_low"], row["bleu_high"], 1),
+            fixed(100 * row["exact"], 0),
+        ]
+        for row in sorted(shown, key=lambda row: row["bleu"])
+    ]
+    columns = ["Phenomenon", "Sentences", "BLEU", "Interval", "Word for word (%)"]
+    sheet = Sheet(f"Quality by phenomenon, {split}, {search}", columns, printed)
+    text = (
+        "What each sentence shows is known, because a grammar made it. Word for word: share of "
+        "translations that are the reference itself. Short lists have wide intervals."
+    )
+    caption = caption_of(
+        findings, "evaluate", ("phenomena",), text, unit="BLEU points; percent", measure="bleu"
+    )
+    return sheet, caption
 
 
 def _measure(measure: str, unit: str) -> str:

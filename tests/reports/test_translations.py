@@ -1,9 +1,10 @@
 """Who pays for removed heads: the worst losses and the phenomena, as the Results have them."""
 
 import pytest
-from made_results import HOSTILE, made_prune, write_run
-from reading import read
+from made_results import HOSTILE, made_evaluate, made_prune, write_run
+from reading import read, sheet
 
+from headcount.analyses.evaluate import PHENOMENA as OF_WHOLE
 from headcount.analyses.prune_sentences import LOSSES, PHENOMENA
 from headcount.analyses.result import Table
 from headcount.reports.page import build_page
@@ -93,3 +94,20 @@ def test_runs_of_an_older_version_have_the_examples_alone(tmp_path):
     page = read(build_page(write_run(tmp_path, made_prune())).read_text(encoding="utf-8"))
     figures = page.one("section", id="translations").all("figure")
     assert [figure.attributes["id"] for figure in figures] == ["figure-translations"]
+
+
+def test_the_hardest_phenomenon_comes_first_in_the_quality(tmp_path):
+    evaluate = made_evaluate()
+    rows = [
+        {"split": "test", "search": search, "phenomenon": name, "sentences": 15, "bleu": bleu}
+        | {"bleu_low": bleu - 5, "bleu_high": bleu + 5, "exact": bleu / 200}
+        for search in ("greedy", "beam 5")
+        for name, bleu in (("passive", 90.0), ("sense_adjective", 70.0))
+    ]
+    evaluate.tables["phenomena"] = Table.of("Hard.", OF_WHOLE, rows, n="30 sentences")
+    page = read(build_page(write_run(tmp_path, evaluate)).read_text(encoding="utf-8"))
+    _, printed = sheet(page, "Quality by phenomenon, test, greedy")
+    assert printed == [
+        ["sense adjective", "15", "70.0", "[65.0, 75.0]", "35"],
+        ["passive", "15", "90.0", "[85.0, 95.0]", "45"],
+    ]
