@@ -90,7 +90,9 @@ def _heads(findings: Findings) -> Figure | None:
         "all heads and questions. Attention says where a head looks, not what it does with it."
     )
     tables = ("roles", "arcs", "offsets", "sinks")
-    return sheet, caption_of(findings, "roles", tables, text, unit="percent of queries")
+    return sheet, caption_of(
+        findings, "roles", tables, text, unit="percent of queries", figure="roles"
+    )
 
 
 def _role(row: Row) -> str:

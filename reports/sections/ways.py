@@ -50,6 +50,7 @@ def ways(findings: Findings) -> Markup | None:
                 "band spans the repetitions of random orders.",
                 unit="BLEU points",
                 measure="bleu",
+                figure="ways",
             ),
             "sheets": [
                 _sheet(rows[rows["where"] == place], measure, place)
