@@ -105,7 +105,12 @@ PRESETS: dict[str, dict[str, Any]] = {
         "score": {"sentences": 40, "resamples": 200},
         "relevance": {"sentences": 2},
         "attention_examples": {"sentences": 3},
-        "roles": {"sentences": 200, "likeness_sentences": 40, "resamples": 200},
+        "roles": {
+            "sentences": 200,
+            "likeness_sentences": 40,
+            "resamples": 200,
+            "causal_sentences": 10,
+        },
         "reliability": {
             "sentences": 40,
             "curve_sentences": 20,
