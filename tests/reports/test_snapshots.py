@@ -1,4 +1,4 @@
-"""The outlines of the first sections, as somebody looked at them last.
+"""The outlines of the sections, as somebody looked at them last.
 
 An outline has every element of a section with its id, class and role, and the words that the
 section says itself: headings, captions, labels, notes; runs of equal lines are counted. What
@@ -57,7 +57,11 @@ def page(tmp_path_factory):
     return read(build_page(write_run(run, made_roles(), made_attention())).read_text("utf-8"))
 
 
-@pytest.mark.parametrize("name", ["answer", "curve", "heads"])
+SECTIONS = ("answer", "curve", "heads", "translations", "metrics", "quality", "training")
+SECTIONS += ("proofs", "provenance")
+
+
+@pytest.mark.parametrize("name", SECTIONS)
 def test_a_section_is_built_as_it_was_looked_at(page, name):
     found = counted(outline(page.one("section", id=name)))
     path = FOLDER / f"{name}.txt"
