@@ -30,6 +30,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from joblib import Parallel, delayed
+
 from ..models.settings import Settings
 from ..models.translator import Translator
 from ..probe.layers.mixing import MixFinding, mixes_of
@@ -225,7 +227,8 @@ def _mixes(
     asked: Sequence[Asked], settings: LayersSettings, seed: int
 ) -> list[tuple[str, MixFinding]]:
     """Mix the layers of the first model for the chosen tasks that there are."""
-    found: list[tuple[str, MixFinding]] = []
+    sides, work = [], []
+    workers = settings.survey.workers
     for it in asked:
         penalties = {
             finding.task: finding.chosen.penalty
@@ -234,15 +237,16 @@ def _mixes(
         }
         for question in it.questions:
             if question.task in settings.mixes:
-                mix = mixes_of(
+                mix = delayed(mixes_of)(
                     it.store,
                     question,
                     it.text.split,
                     penalties[question.task],
                     examples=settings.mix_examples,
                     resamples=settings.resamples,
-                    memory=settings.survey.memory,
+                    memory=settings.survey.memory // workers,
                     seed=seed,
                 )
-                found.append((it.side, mix))
-    return found
+                sides.append(str(it.side))
+                work.append(mix)
+    return list(zip(sides, Parallel(n_jobs=workers)(work), strict=True))

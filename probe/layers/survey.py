@@ -58,6 +58,11 @@ class SurveySettings(Settings):
     memory: int = 1 << 29
     processes: int = 0
 
+    @property
+    def workers(self) -> int:
+        """Return how many processes that is here."""
+        return self.processes or int(cpu_count())
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -98,7 +103,7 @@ def survey(
         seed: of the control tasks and the order of sentences in the code; the same for all
             layers, so that layers can be compared.
     """
-    count = min(settings.processes or cpu_count(), len(store.units))
+    count = min(settings.workers, len(store.units))
     each = settings.with_changes(memory=settings.memory // count)
     work = [delayed(probe_layer)(store, it, questions, split, each, seed)
             for it in range(len(store.units))]  # fmt: skip
