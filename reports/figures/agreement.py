@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from ..drawing.palette import ink_on
 from ..findings import Findings
 from ..unproven import unproven
 from ..wording import title_of
 from .family import figure
-from .style import new_figure
+from .style import ink_over, new_figure
 
 
 @figure("agreement", "reliability", "agreement")
@@ -30,8 +29,7 @@ def draw_agreement(findings: Findings) -> Figure:
     shown = axes.imshow(values, cmap="viridis", vmin=-1, vmax=1, aspect="auto")
     for (down, across), value in np.ndenumerate(values):
         if not np.isnan(value):
-            red, green, blue, _ = shown.to_rgba(value, bytes=True)
-            ink = ink_on(f"#{red:02x}{green:02x}{blue:02x}")
+            ink = ink_over(shown, value)
             axes.text(across, down, f"{value:.2f}", ha="center", va="center", size=6.5, color=ink)
     titles = [title_of(name) for name in names]
     axes.set_xticks(range(len(names)), titles, rotation=45, ha="right", size=7)

@@ -22,8 +22,9 @@ def draw_areas(findings: Findings) -> Figure:
     chance = rows[rows["order"] == "random"].groupby("heads_left")["nll"].agg(["min", "max"])
     if len(chance):
         at = chance.index.to_numpy(float)
-        shade = {"color": RANDOM_LINE.light, "alpha": 0.25, "lw": 0, "label": "Random (range)"}
-        axes.fill_between(at, chance["min"].astype(float), chance["max"].astype(float), **shade)
+        low, high = chance["min"].astype(float), chance["max"].astype(float)
+        colour = RANDOM_LINE.light
+        axes.fill_between(at, low, high, color=colour, alpha=0.25, lw=0, label="Random (range)")
     names = [name for name in rows["order"].unique() if name != "random"]
     for place, name in enumerate(names):
         style = style_of(place)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from ..drawing.palette import ink_on
 from ..findings import Findings
 from .family import figure
-from .style import new_figure
+from .style import ink_over, new_figure
 
 
 @figure("phenomena", "prune", "phenomena")
@@ -25,7 +24,6 @@ def draw_phenomena(findings: Findings) -> Figure:
         for across, count in enumerate(counts):
             row = by_place.loc[(name, count)]
             sure = row["difference_high"] < 0 or row["difference_low"] > 0
-            red, green, blue, _ = shown.to_rgba(float(row["bleu"]), bytes=True)
             axes.text(
                 across,
                 down,
@@ -33,7 +31,7 @@ def draw_phenomena(findings: Findings) -> Figure:
                 ha="center",
                 va="center",
                 size=6.5,
-                color=ink_on(f"#{red:02x}{green:02x}{blue:02x}"),
+                color=ink_over(shown, float(row["bleu"])),
             )
     axes.set_xticks(range(len(counts)), [str(count) for count in counts])
     axes.set_yticks(range(len(lost)), [name.replace("_", " ") for name in lost.index])

@@ -6,7 +6,11 @@ from typing import Any
 
 import seaborn as sns
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+
+from ..drawing.palette import ink_on
 
 # matplotlib's stubs know rc settings only as literal names.
 STYLE: Any = {
@@ -48,3 +52,8 @@ def dashes(pattern: str) -> Any:
     """Return an SVG dash pattern as matplotlib writes it, in line widths."""
     lengths = [float(part) / 2 for part in pattern.split()]
     return (0, lengths) if lengths else "-"
+
+
+def ink_over(shown: AxesImage, value: float) -> str:
+    """Return black or white, whichever is easier to read over the colour of a value."""
+    return ink_on(to_hex(shown.get_cmap()(shown.norm(value))))
