@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import seaborn as sns
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
@@ -56,4 +57,5 @@ def dashes(pattern: str) -> Any:
 
 def ink_over(shown: AxesImage, value: float) -> str:
     """Return black or white, whichever is easier to read over the colour of a value."""
-    return ink_on(to_hex(shown.get_cmap()(shown.norm(value))))
+    (colour,) = shown.to_rgba(np.array([value]))  # [channel]
+    return ink_on(to_hex(tuple(colour)))
