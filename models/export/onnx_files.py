@@ -11,6 +11,7 @@ many sizes.
 from __future__ import annotations
 
 import logging
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -30,6 +31,13 @@ from .onnx_translator import DESCRIPTION, FORMAT, GRAPHS, VOCABULARIES
 
 LIBRARIES = ("onnx", "onnxruntime", "onnxscript")
 OPEN = Dim.DYNAMIC
+AXES = {
+    "visible": ("batch", "source"),
+    "prefix": ("batch", "", "slot", ""),
+    "source": ("batch", "source"),  # of source_0 the second axis is the heads, which is not open
+    "token": ("batch", ""),
+}
+"""Names of the open axes of the inputs, by what the inputs' names begin with."""
 
 
 def need_libraries() -> None:
@@ -129,6 +137,25 @@ def _write(
     assert program is not None
     with replacing(path) as temporary:
         program.save(str(temporary))
+        _name_axes(temporary)
+
+
+def _name_axes(path: Path) -> None:
+    """Call the open axes of a graph by their names instead of by numbers of the tracer."""
+    import onnx
+
+    model = onnx.load(path)
+    names: dict[str, str] = {}
+    for value in model.graph.input:
+        kind = value.name.partition("_")[0]
+        for dim, name in zip(value.type.tensor_type.shape.dim, AXES.get(kind, ()), strict=False):
+            if dim.dim_param and name:
+                names.setdefault(dim.dim_param, name)
+    for value in (*model.graph.input, *model.graph.output, *model.graph.value_info):
+        for dim in value.type.tensor_type.shape.dim:
+            if dim.dim_param:
+                dim.dim_param = re.sub(r"\w+", lambda it: names.get(it[0], it[0]), dim.dim_param)
+    onnx.save(model, path)
 
 
 @contextmanager

@@ -109,6 +109,8 @@ def test_onnxruntime_says_what_torch_says(cut, onnx):
     inputs = {it.name: it.shape for it in exported.sessions["step"].get_inputs()}
     assert [inputs[name][1] for name in inputs if name.startswith("prefix")] == [3, 3]
     assert [inputs[name][1] for name in inputs if name.startswith("source")] == [1, 1]
+    assert inputs["prefix_0"][:3] == ["batch", 3, "slot"]
+    assert inputs["visible"] == ["batch", "source"]
     # Another model's graphs are found out.
     other = cut.without([Head("cross", 1, 1)])
     assert proof.proven(other, exported, SENTENCES[:8]).difference > 0.1
