@@ -45,7 +45,9 @@ def soft_top_k(scores: Tensor, heads: int, temperature: float) -> Tensor:
     for _ in range(heads):
         taken = (scores / temperature).softmax(-1)
         mask = mask + taken
-        scores = scores + (1 - taken).clamp_min(_TINY).log()
+        # A head that is taken whole has to fall below all others, however far it was above.
+        left = (1 - taken).clamp_min(torch.finfo(scores.dtype).tiny)
+        scores = scores + left.log()
     return mask
 
 

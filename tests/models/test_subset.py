@@ -39,6 +39,11 @@ def test_the_soft_mask_becomes_the_hard_one():
     assert hard_top_k(scores, 2).tolist() == [0, 0, 1, 0, 1]
 
 
+def test_no_head_is_taken_twice_however_far_its_score_is_above_the_others():
+    mask = soft_top_k(torch.tensor([40.0, 22.0, 1.0, 0.0]), 3, 0.1)
+    assert mask.tolist() == pytest.approx([1, 1, 1, 0], abs=1e-4)
+
+
 def test_sets_are_drawn_without_replacement_in_proportion_to_their_weights():
     gates = subset(heads=2)
     weights = torch.tensor([1.0, 2.0, 3.0, 5.0, 9.0])
