@@ -45,7 +45,7 @@ from .result import Result, Table
 
 Record = dict[str, Any]
 Results = Mapping[str, Result]
-OLD = "keeps no translations: measure it again with `headcount run -o {0}` to compare sentences"
+OLD = "keeps no translations: measure it again with `headcount run -o RUN` to compare sentences"
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def _differences(
     kept = {name: _sentences(results) for name, results in runs.items()}
     for name, found in kept.items():
         if found is None:
-            remarks.append(f"{name} {OLD.format(name)}.")
+            remarks.append(f"{name} {OLD}.")
     rows = []
     for baseline, run in combinations(runs, 2):
         one, other = kept[baseline], kept[run]

@@ -76,8 +76,9 @@ def run_rows(runs: Runs) -> list[Record]:
         described: dict[str, str] = {}
         if "evaluate" in results:
             for table in ("corpus", "model"):
-                pairs = results["evaluate"].tables[table].rows
-                described |= dict(zip(pairs["property"], pairs["value"], strict=True))
+                if table in results["evaluate"].tables:
+                    pairs = results["evaluate"].tables[table].rows
+                    described |= dict(zip(pairs["property"], pairs["value"], strict=True))
         first = min((it.provenance for it in results.values()), key=lambda it: it.started)
         described |= {
             "seed": f"{first.seed}",
@@ -188,9 +189,10 @@ def cost_rows(runs: Runs) -> list[Record]:
                 speed = float(row["sentences"]) / seconds if seconds else float("nan")
                 what = f"decoding speed, {row['split']}, {row['search']}"
                 costs.append((what, speed, "sentences a second"))
-            model = tables["model"].rows.set_index("property")["value"]
-            if "parameters" in model:
-                size = float(str(model["parameters"]).replace(",", ""))
-                costs.append(("parameters", size, "parameters"))
+            model = tables["model"].rows if "model" in tables else pd.DataFrame()
+            for row in model.to_dict("records"):
+                if row["property"] == "parameters":
+                    size = float(str(row["value"]).replace(",", ""))
+                    costs.append(("parameters", size, "parameters"))
         rows += [{"run": name, "what": w, "value": v, "unit": unit} for w, v, unit in costs]
     return rows

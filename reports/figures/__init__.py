@@ -18,6 +18,7 @@ from pathlib import Path
 import matplotlib
 from matplotlib.figure import Figure
 
+from ...models.errors import DataError
 from ...models.files import replacing
 from ..findings import Findings
 from .family import figures
@@ -39,7 +40,8 @@ def draw_figures(run_folder: Path) -> list[Path]:
         The paths that were written.
 
     Raises:
-        DataError: the folder holds no finished Result, or a damaged one.
+        DataError: the folder holds no finished Result, a damaged one, or tables that another
+            version made.
     """
     findings = Findings.of_run(run_folder)
     written = []
@@ -48,7 +50,14 @@ def draw_figures(run_folder: Path) -> list[Path]:
         if findings.table(member.analysis, member.table) is None:
             continue
         with matplotlib.rc_context(STYLE):
-            drawn = member.draw(findings)
+            try:
+                drawn = member.draw(findings)
+            except KeyError as error:
+                raise DataError(
+                    f"the figure '{name}' does not find {error} in the results of {findings.run}, "
+                    "which another version has made: measure them again with `headcount run -o "
+                    "RUN`, or leave figures out with --no-figures"
+                ) from error
             for ending in ("svg", "pdf"):
                 path = run_folder / FOLDER / f"{name}.{ending}"
                 _save(drawn, path, ending)

@@ -112,6 +112,16 @@ def test_only_what_was_found_is_drawn_and_the_bytes_are_the_same_again(tmp_path)
     assert {path.name: path.read_bytes() for path in draw_figures(run)} == first
 
 
+def test_tables_of_another_version_are_refused_in_one_line(tmp_path):
+    centres = Table.of("Centres.", columns(side="text"), [{"side": "encoder"}])
+    gains = Table.of("Gains.", columns(side="text"), [{"side": "encoder"}])
+    run = write_run(
+        tmp_path, Result("layers", {"gains": gains, "centres": centres}, {}, provenance())
+    )
+    with pytest.raises(DataError, match="'layers' does not find 'centre'"):
+        draw_figures(run)
+
+
 def test_a_run_without_results_is_refused(tmp_path):
     with pytest.raises(DataError):
         draw_figures(tmp_path)
