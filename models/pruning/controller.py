@@ -11,6 +11,10 @@ which is dual ascent on the constraint share = target with its quadratic penalty
 1988; Wang et al. 2020, section 3.3, use the same for sparsity of weights). The target falls in
 a straight line from 1 to the wanted share, so that the network can follow, and then stays.
 lambda may become negative: a gate that was closed too eagerly is paid to open again.
+
+Adam makes steps of one size whatever the price, so what counts is how soon the price outweighs
+the noise of the loss. With P = 10 a training of 80 updates ended with 8 to 10 gates open where
+6 were asked for; a larger I shoots past the target (2 open); with P = 100 it ends with 6.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-PROPORTIONAL, INTEGRAL, LARGEST = 10.0, 0.2, 200.0
+PROPORTIONAL, INTEGRAL, LARGEST = 100.0, 0.2, 200.0
 
 
 class Controller(nn.Module):
