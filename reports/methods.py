@@ -173,9 +173,11 @@ def _relevance(findings: Findings) -> str:
     if "relevance" not in findings:
         return ""
     settings = findings.results["relevance"].settings
+    rules = {"attnlrp": "AttnLRP rules", "cp": "attention weights held constant"}
+    rule = rules.get(settings.get("rule", ""), "LRP rules")
     return (
         f"Token contributions in {settings.get('sentences', 'some')} example sentences were "
-        f"computed by layer-wise relevance propagation ({settings.get('rule', 'LRP')} rule)."
+        f"computed by layer-wise relevance propagation ({rule})."
     )
 
 
