@@ -47,7 +47,7 @@ def _training(findings: Findings) -> str:
     network, training, pieces = settings["network"], settings["training"], settings["vocabulary"]
     corpus, model = _properties(findings, "corpus"), _properties(findings, "model")
     size = (
-        f", {whole(model['parameters'].replace(',', ''))} parameters"
+        f" ({whole(model['parameters'].replace(',', ''))} parameters)"
         if "parameters" in model
         else ""
     )
