@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
+from joblib import Parallel, delayed
 
 from ..models.quality import resampled_sums
 from ..probe.layers.cka import linear_cka
 from ..probe.layers.examples import PARTS
 from ..probe.layers.features import Features
 from ..probe.layers.mixing import MixFinding
+from ..probe.layers.store import StateStore
 from ..probe.layers.structural import (
     StructuralSettings,
     Tree,
@@ -94,6 +96,9 @@ def mix_tables(found: Sequence[tuple[str, MixFinding]], resamples: int, n: str) 
     }
 
 
+KINDS: tuple[Literal["distance", "depth"], ...] = ("distance", "depth")
+
+
 def _trees(asked: Asked, part: str, limit: int) -> list[Tree]:
     """Return the trees of the first sentences of a part."""
     text, store = asked.text, asked.store
@@ -111,35 +116,60 @@ def _trees(asked: Asked, part: str, limit: int) -> list[Tree]:
 
 
 def structure_rows(
-    asked: Asked, settings: StructuralSettings, limit: int, resamples: int, seed: int
+    asked: Asked,
+    settings: StructuralSettings,
+    limit: int,
+    resamples: int,
+    seed: int,
+    workers: int = 1,
 ) -> list[dict[str, Any]]:
-    """Return the rows of the table `structure`; none without trees."""
+    """Return the rows of the table `structure`; none without trees.
+
+    Args:
+        workers: layers that are probed at once.
+    """
     train, valid, test = (_trees(asked, part, limit) for part in PARTS)
     if not (train and valid and test):
         return []
+    work = [
+        delayed(_structure)(asked.store, layer, (train, valid, test), settings, resamples, seed)
+        for layer in range(asked.store.layers)
+    ]
+    found = Parallel(n_jobs=min(workers, len(work)))(work)
+    return [{"side": asked.side, **row} for of_layer in found for row in of_layer]
+
+
+def _structure(
+    store: StateStore,
+    layer: int,
+    trees: tuple[list[Tree], list[Tree], list[Tree]],
+    settings: StructuralSettings,
+    resamples: int,
+    seed: int,
+) -> list[dict[str, Any]]:
+    """Probe one layer for distances and depths."""
+    train, valid, test = trees
+    states = store.layer(layer)
+    everything = Features(states, np.arange(states.shape[0]))
+    features = everything.standardised(np.concatenate([tree.rows for tree in train]))
     rows = []
-    for layer in range(asked.store.layers):
-        states = asked.store.layer(layer)
-        everything = Features(states, np.arange(states.shape[0]))
-        features = everything.standardised(np.concatenate([tree.rows for tree in train]))
-        for kind in ("distance", "depth"):
-            generator = torch.Generator().manual_seed(seed)
-            probe = fit_structural(features, (train, valid), kind, generator, settings)
-            found = judge_structure(features, test, probe)
-            sums = resampled_sums([found.arcs], np.random.default_rng(seed), resamples)[0]
-            low, high = np.nanpercentile(sums[:, 0] / np.maximum(sums[:, 1], 1), (2.5, 97.5))
-            rows.append(
-                {
-                    "side": asked.side,
-                    "layer": layer,
-                    "kind": kind,
-                    "accuracy": found.accuracy,
-                    "low": float(low),
-                    "high": float(high),
-                    "spearman": found.spearman,
-                    "error": probe.validation,
-                }
-            )
+    for kind in KINDS:
+        generator = torch.Generator().manual_seed(seed)
+        probe = fit_structural(features, (train, valid), kind, generator, settings)
+        found = judge_structure(features, test, probe)
+        sums = resampled_sums([found.arcs], np.random.default_rng(seed), resamples)[0]
+        low, high = np.nanpercentile(sums[:, 0] / np.maximum(sums[:, 1], 1), (2.5, 97.5))
+        rows.append(
+            {
+                "layer": layer,
+                "kind": kind,
+                "accuracy": found.accuracy,
+                "low": float(low),
+                "high": float(high),
+                "spearman": found.spearman,
+                "error": probe.validation,
+            }
+        )
     return rows
 
 

@@ -197,7 +197,12 @@ def layers(
                 for it in asked
                 if settings.structure_sentences
                 for row in structure_rows(
-                    it, settings.structure, settings.structure_sentences, settings.resamples, seed
+                    it,
+                    settings.structure,
+                    settings.structure_sentences,
+                    settings.resamples,
+                    seed,
+                    settings.survey.workers,
                 )
             ],
             settings.resamples,
