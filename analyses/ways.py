@@ -69,7 +69,7 @@ class WaysSettings(Settings):
 
     ways: tuple[str, ...] = ("leave_one_out", "greedy", "l0", "subset", "random")
     options: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    finish: Finish = Finish(share=0.04, average=1, validations=1)
+    finish: Finish = Finish(share=0.05, rate=0.2, average=1, validations=1)
     chained: bool = True
     shares: tuple[float, ...] = (7 / 8, 3 / 4, 5 / 8, 1 / 2, 3 / 8, 1 / 4, 1 / 6, 1 / 8)
     sites: tuple[str, ...] = SITES

@@ -37,6 +37,12 @@ from ...models.translator import Translator
 from ..analysis import Progress, silent
 from ..provenance import fingerprint
 
+WARMUP = 50
+"""Updates, about, until Adam knows the size of the gradients: with a decay of .98, as in training.
+
+Before that its steps are all of the size of the rate, which throws a trained model back.
+"""
+
 
 @dataclass(frozen=True)
 class Task:
@@ -93,7 +99,7 @@ class Task:
         return own.with_changes(
             updates=updates,
             learning_rate=own.learning_rate * rate,
-            warmup=max(1, updates // 20),
+            warmup=max(1, min(updates // 4, max(WARMUP, updates // 20))),
             schedule="constant",
             cooldown=1.0,
             validate_every=max(1, updates // validations),
