@@ -4,6 +4,7 @@ import io
 import json
 import shutil
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -48,16 +49,19 @@ def test_a_share_or_a_number_is_kept(finished, capsys, tmp_path, keep):
     assert said["folder"] == str(tmp_path / "small")
 
 
-def test_a_model_that_nobody_named_lies_in_the_run_and_is_not_overwritten(finished, capsys):
+def test_a_model_that_nobody_named_lies_in_the_run_and_is_not_overwritten(
+    finished, capsys, tmp_path
+):
     words = ["--heads", "2", "--sites", "encoder", "--finetune", "none"]
-    assert prune(finished, *words) == 0
-    folder = finished / "smaller" / "leave_one_out-heads-2"
+    run = Path(shutil.copytree(finished, tmp_path / "run"))
+    assert prune(run, *words) == 0
+    folder = run / "smaller" / "leave_one_out-heads-2"
     layout = TransformerTranslator.load(folder).layout
     assert layout.describe() == "2 encoder, 4 decoder, 4 cross"
-    before = files_of(finished)
-    assert prune(finished, *words) == 2
+    before = files_of(run)
+    assert prune(run, *words) == 2
     assert "choose another folder with --save" in capsys.readouterr().err
-    assert files_of(finished) == before
+    assert files_of(run) == before
 
 
 def test_a_loss_of_bleu_is_met(finished, capsys, tmp_path):
