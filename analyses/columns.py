@@ -20,3 +20,14 @@ BLEU_DIFFERENCE = (
     Column("difference_high", "number", "upper bound of the paired interval", "BLEU points"),
 )
 NLL = Column("nll", "number", "token NLL of the references, teacher-forced", "nats a token")
+QUALITY = (
+    Column("split", "text", "test split"),
+    Column("search", "text", "greedy, beam and its size, or teacher forcing"),
+    Column("measure", "text", "bleu, chrf or nll"),
+    Column("value", "number", "score of the whole split", "see unit"),
+    Column("low", "number", "lower bound of the interval", "see unit"),
+    Column("high", "number", "upper bound of the interval", "see unit"),
+    Column("unit", "text", "unit of value, low and high"),
+    Column("sentences", "whole", "sentences of the split that were translated"),
+    Column("signature", "text", "sacrebleu's signature"),
+)

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from .columns import BLEU
+from .columns import QUALITY as SCORE
 from .removal import RANDOM
 from .result import Column, Result
 
@@ -23,15 +24,7 @@ RUNS = (
 )
 QUALITY = (
     _RUN,
-    Column("split", "text", "test split"),
-    Column("search", "text", "greedy, beam and its size, or teacher forcing"),
-    Column("measure", "text", "bleu, chrf or nll"),
-    Column("value", "number", "score of the whole split", "see unit"),
-    Column("low", "number", "lower bound of the interval", "see unit"),
-    Column("high", "number", "upper bound of the interval", "see unit"),
-    Column("unit", "text", "unit of value, low and high"),
-    Column("sentences", "whole", "sentences of the split that were translated"),
-    Column("signature", "text", "sacrebleu's signature"),
+    *SCORE,
     Column("text", "text", "SHA-256 of the split"),
 )
 DIFFERENCES = (

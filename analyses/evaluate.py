@@ -22,22 +22,15 @@ from ..models.settings import Settings
 from ..models.translator import SearchSettings, Translator
 from .analysis import Progress, analysis, silent, spread
 from .columns import BLEU
+from .columns import QUALITY as SCORE
 from .phenomena import by_phenomenon
 from .points import reference_losses
 from .provenance import Stopwatch, provenance
 from .result import Column, Result, Table
 
 QUALITY = (
-    Column("split", "text", "test split"),
-    Column("search", "text", "greedy, beam and its size, or teacher forcing"),
-    Column("measure", "text", "bleu, chrf or nll"),
-    Column("value", "number", "score of the whole split", "see unit"),
-    Column("low", "number", "lower bound of the interval", "see unit"),
-    Column("high", "number", "upper bound of the interval", "see unit"),
-    Column("unit", "text", "unit of value, low and high"),
-    Column("sentences", "whole", "sentences of the split that were translated"),
+    *SCORE,
     Column("seconds", "number", "time to translate (or to read) them, wall-clock", "seconds"),
-    Column("signature", "text", "sacrebleu's signature"),
 )
 MODEL = (
     Column("property", "text", "what is described"),

@@ -16,7 +16,7 @@ NOT_DEFINED = "n/d"
 
 @dataclass(frozen=True)
 class Cell:
-    """One pair of metrics: what is printed, its colour (None for none), and what it says."""
+    """One cell of a heat table: what is printed, its colour (None for none), and what it says."""
 
     text: str
     step: int | None

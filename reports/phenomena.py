@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .agreement import Cell
 from .choice import smallest_within
 from .differences import Segment, differing
 from .drawing.palette import heat_step
@@ -22,15 +23,6 @@ class Loss:
     change: str
     before: list[Segment]
     after: list[Segment]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """BLEU of a phenomenon at one head count: what is printed, its colour, what it says."""
-
-    text: str
-    step: int | None
-    title: str
 
 
 @dataclass(frozen=True)
