@@ -112,13 +112,10 @@ def score(
 
 def _show(result: Result, as_json: bool) -> None:
     """Print the ratios."""
-    import pandas as pd
+    from .records import records
 
     table = result.tables["ratios"]
-    rows = [
-        {str(name): None if pd.isna(value) else value for name, value in row.items()}
-        for row in table.rows.to_dict("records")
-    ]
+    rows = records(table.rows)
     if as_json:
         echo_json({"ratios": rows, "n": table.n})
         return
@@ -249,10 +246,9 @@ def _names(folders: tuple[Path, ...]) -> dict[str, Path]:
 
 def _show_gain(result: Result, as_json: bool) -> None:
     """Print speed, parts and size."""
-    tables = {
-        name: table.rows.astype(object).where(table.rows.notna(), None).to_dict("records")
-        for name, table in result.tables.items()
-    }
+    from .records import records_of
+
+    tables = records_of(result)
     if as_json:
         echo_json({**tables, "n": result.tables["speed"].n, "remarks": list(result.remarks)})
         return

@@ -176,11 +176,9 @@ def _show(result: Result, as_json: bool) -> None:
     names = ("curve", "summary", "against", "overview", "area", "knee", "gone")
     tables = {name: result.tables[name].rows for name in names}
     if as_json:
-        printed = {
-            name: table.astype(object).where(table.notna(), None).to_dict("records")
-            for name, table in tables.items()
-        }
-        echo_json(printed)
+        from .records import records_of
+
+        echo_json(records_of(result, *names))
         return
     for where, rows in tables["summary"].groupby("where", sort=False):
         bleu = rows.pivot_table(index="heads_left", columns="order", values="bleu", sort=False)

@@ -186,11 +186,11 @@ def _show(result: Result, folder: Path, as_json: bool) -> None:
     """Say what was reached, why the search stopped, and what it costs on test text."""
     tables = {name: result.tables[name] for name in ("answer", "outcome", "cost", "tried", "kept")}
     if as_json:
-        rows = {
-            name: table.rows.astype(object).where(table.rows.notna(), None).to_dict("records")
-            for name, table in tables.items()
-        }
-        echo_json({**rows, "folder": str(folder), "remarks": list(result.remarks)})
+        from .records import records_of
+
+        echo_json(
+            {**records_of(result, *tables), "folder": str(folder), "remarks": list(result.remarks)}
+        )
         return
     for row in tables["answer"].rows.to_dict("records"):
         click.echo(f"{row['property']}: {row['value']}")

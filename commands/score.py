@@ -14,8 +14,6 @@ from .options import device_option, echo_json, json_option, metrics_option
 from .run_options import assigned
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..analyses.result import Result
     from ..models.data.parallel_text import Corpus
 
@@ -112,6 +110,7 @@ def command(
     from ..analyses.score import score
     from ..models.devices import resolve_device
     from .progress import ProgressBar
+    from .records import records
 
     if split and files:
         raise UsageError("--data and --files both name the text: give one of them")
@@ -138,7 +137,7 @@ def command(
             if output:
                 tokens.save(output / "per_token")
     if as_json:
-        found = {"per_token": _records(tokens.tables["heads"].rows)} if tokens else {}
+        found = {"per_token": records(tokens.tables["heads"].rows)} if tokens else {}
         echo_json(_as_json(result) | found)
     else:
         _show(result, top)
@@ -209,25 +208,20 @@ def _with_own_text(corpus: Corpus, files: tuple[Path, Path], sentences: int) -> 
 
 def _as_json(result: Result) -> dict[str, Any]:
     """Return the tables with the best heads first; what is missing or undefined is null."""
+    from .records import records
+
     tables = {name: result.tables[name].rows for name in SHOWN if name in result.tables}
     tables["heads"] = tables["heads"].sort_values(["metric", "rank"])
-    shown: dict[str, Any] = {name: _records(rows) for name, rows in tables.items()}
+    shown: dict[str, Any] = {name: records(rows) for name, rows in tables.items()}
     return {**shown, "n": result.tables["heads"].n, "remarks": list(result.remarks)}
-
-
-def _records(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    import pandas as pd
-
-    return [
-        {str(name): None if pd.isna(value) else value for name, value in record.items()}
-        for record in rows.to_dict("records")
-    ]
 
 
 def _show(result: Result, top: int) -> None:
     """Print the best heads by every metric, and what is to be known of each."""
+    from .records import records
+
     heads, metrics = (result.tables[name].rows for name in ("heads", "metrics"))
-    for about in _records(metrics):
+    for about in records(metrics):
         name = about["metric"]
         own = heads[heads["metric"] == name].sort_values("rank")
         stable = about["stable_sentences"]

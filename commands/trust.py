@@ -97,6 +97,7 @@ def command(
     from ..analyses.reliability import reliability
     from ..models.devices import resolve_device
     from .progress import ProgressBar
+    from .records import records_of
 
     given: dict[str, Any] = {"split": split, "sentences": sentences, "greedy": greedy}
     given |= {"curve_sentences": curve_sentences, "bleu": bleu or None}
@@ -123,7 +124,7 @@ def command(
         else:
             result = pipeline.reliability()
     if as_json:
-        tables = {name: _records(result, name) for name in SHOWN if name in result.tables}
+        tables = records_of(result, *(name for name in SHOWN if name in result.tables))
         echo_json({**tables, "remarks": list(result.remarks)})
     else:
         _show(result)
@@ -156,21 +157,13 @@ def _of_files(pipeline: Pipeline, files: tuple[Path, Path]) -> Other:
     return Other(name, pipeline.translator, text)
 
 
-def _records(result: Result, table: str) -> list[dict[str, Any]]:
-    """Return the rows of a table; what is missing or not defined is None."""
-    import pandas as pd
-
-    return [
-        {str(name): None if pd.isna(value) else value for name, value in record.items()}
-        for record in result.tables[table].rows.to_dict("records")
-    ]
-
-
 def _show(result: Result) -> None:
     """Print the verdicts."""
+    from .records import records
+
     table = result.tables["verdict"]
     click.echo(f"{table.caption} {table.n}.\n")
-    for row in _records(result, "verdict"):
+    for row in records(table.rows):
         answer = "chance" if row["metric"] == "random" else "yes" if row["believable"] else "no"
         click.echo(f"{row['metric']:22} {answer:7} {row['why']}")
     for remark in result.remarks:
