@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -10,7 +10,7 @@ import pandas as pd
 from .columns import BLEU
 from .columns import QUALITY as SCORE
 from .removal import RANDOM
-from .result import Column, Result
+from .result import Column, Result, leaves
 
 Record = dict[str, Any]
 Runs = Mapping[str, Mapping[str, Result]]
@@ -150,15 +150,6 @@ def setting_rows(runs: Runs) -> list[Record]:
         if len(set(values.values())) > 1:
             rows += [{"setting": key, "run": name, "value": it} for name, it in values.items()]
     return rows
-
-
-def leaves(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every setting with its dotted name."""
-    for key, value in settings.items():
-        if isinstance(value, Mapping):
-            yield from leaves(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
 
 
 def cost_rows(runs: Runs) -> list[Record]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -194,3 +194,12 @@ def _read_table(folder: Path, name: str, described: Mapping[str, Any]) -> Table:
         ]
         rows[column.name] = pd.Series(values, dtype=_KINDS[column.kind])
     return Table(described["caption"], columns, rows, described["n"], described["interval"])
+
+
+def leaves(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every one of a Result's settings with its dotted name."""
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value

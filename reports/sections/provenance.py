@@ -7,8 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ...analyses.compare_tables import leaves
-from ...analyses.result import Provenance, Result
+from ...analyses.result import Provenance, Result, leaves
 from ..findings import Findings
 from ..literature import bibtex
 from ..methods import methods_paragraph
