@@ -32,24 +32,38 @@ class TaskCurves:
     examples: Array
 
     def gains(self, models: NDArray[np.int64], times: Array) -> Array:
-        """Return the gain of every layer, mean over drawn models  # [resample, layer].
+        """Return the gain of every layer, from the mean curves of drawn models.
+
+        Curves are averaged before they are divided by the headroom: a model that has almost
+        none would count for more than all others together.
 
         Args:
             models: which models were drawn  # [resample, drawn]
             times: how often each sentence was drawn  # [resample, sentence]
+
+        Returns:
+            [resample, layer]; 0 where no layer is above layer 0
         """
+        chosen = models % len(self.random)
+        trained, mixing = _mean(self.right, models, times), _mean(self.random, chosen, times)
         total = (times @ self.examples)[:, None]  # [resample, 1]
-        gains = []
-        for index, right in enumerate(self.right):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                trained = times @ right.T / total  # [resample, layer]
-                mixing = times @ self.random[index % len(self.random)].T / total
-                headroom = trained.max(1, keepdims=True) - trained[:, :1]
-                unlearnt = np.maximum(mixing - mixing[:, :1], 0)  # [resample, layer]
-                gain = (trained - trained[:, :1] - unlearnt) / headroom
-            gains.append(np.where(np.isfinite(gain), gain, 0))
-        of_models = np.stack(gains, axis=1)  # [resample, model, layer]
-        return np.take_along_axis(of_models, models[:, :, None], axis=1).mean(1)
+        headroom = trained.max(1, keepdims=True) - trained[:, :1]
+        unlearnt = np.maximum(mixing - mixing[:, :1], 0)  # [resample, layer]
+        above = trained - trained[:, :1] - unlearnt
+        there = (headroom > 1e-9) & (total > 0)
+        gain: Array = np.divide(above, headroom, out=np.zeros_like(above), where=there)
+        return gain
+
+
+def _mean(right: Array, models: NDArray[np.int64], times: Array) -> Array:
+    """Return right predictions on drawn sentences, mean over drawn models  # [resample, layer].
+
+    Args:
+        right: [model, layer, sentence]
+    """
+    of_models = np.stack([times @ it.T for it in right], axis=1)  # [resample, model, layer]
+    mean: Array = np.take_along_axis(of_models, models[:, :, None], axis=1).mean(1)
+    return mean
 
 
 def centre_of(gains: Array) -> Array:
@@ -62,12 +76,12 @@ def centre_of(gains: Array) -> Array:
 
 @dataclass(frozen=True)
 class Gains:
-    """What the layers of one task add, mean over models.
+    """What the layers of one task add, of all models together.
 
     Args:
         task, family: its names.
         values, low, high: of every layer, with 95 % interval  # each [layer]
-        centre: in layers; None where the layers together add nothing.
+        centre: in layers; None where no layer surely adds anything.
         interval: 95 %, None without a centre.
     """
 
@@ -90,7 +104,22 @@ def gains_of(curves: TaskCurves, drawn: Array) -> Gains:
     whole = curves.gains(np.arange(models)[None], np.ones((1, sentences)))  # [1, layer]
     low, high = np.percentile(drawn, (2.5, 97.5), axis=0)  # [layer]
     names = (curves.task, curves.family, whole[0], low, high)
-    if np.percentile(drawn.sum(1), 2.5) <= 0:
+    if not adds(drawn):
         return Gains(*names, None, None)
     bounds = np.nanpercentile(centre_of(drawn), (2.5, 97.5))
     return Gains(*names, float(centre_of(whole)[0]), (float(bounds[0]), float(bounds[1])))
+
+
+def adds(drawn: Array) -> bool:
+    """Tell whether some layer surely adds something, at 2.5 % for all layers together.
+
+    The sum over layers would not do: what layer 1 adds and later layers lose again, below what
+    the embedding had, lies at layer 1 all the same.
+
+    Args:
+        drawn: gains on drawn models and sentences  # [resample, layer]
+    """
+    above = drawn[:, 1:]  # [resample, layer]
+    if not above.shape[1]:
+        return False
+    return bool((np.percentile(above, 2.5 / above.shape[1], axis=0) > 0).any())

@@ -1,16 +1,22 @@
 """Do lower layers lean to syntax and upper ones to semantics? One answer, or none.
 
 Each task gives one number, the CENTRE of what its layers add. With S(l) the accuracy of the
-probe on layer l, and R(l) that on the same network with random weights,
+probe on layer l, mean over models, and R(l) that on the same network with random weights,
 
     gain(l) = [(S(l) - S(0)) - max(0, R(l) - R(0))] / (max S - S(0)),
-    centre = sum_{l>=1} l gain(l) / sum_{l>=1} gain(l),   gains below 0 counted as 0,
+    centre = sum_{l>=1} l gain(l) / sum_{l>=1} gain(l),   gains below 0 counted as 0.
 
-averaged over models. Layer 0 is taken away because a word's form already tells much, the
-random network because mixing neighbours into a word helps even without any learning (where
-it harms, as it does when layers bury the word, nothing is to be taken away), and the
-headroom because a task that is easy from the start must not count less. A task has a centre
-only if the 95 % interval of its gain, summed over layers and not cut at 0, lies above 0. Then
+Layer 0 is taken away because a word's form already tells much, the random network because
+mixing neighbours into a word helps even without any learning, and the headroom because a task
+that is easy from the start must not count less.
+
+What random layers LOSE is not given back. They bury the word deeper with every layer, so
+R(l) - R(0) falls, and most for what hangs on the word itself, which is what semantic tasks
+mostly ask: to count that fall as a gain of the trained network would move their centres up,
+and give "syntax lower" for a model all of whose layers tell the same.
+
+A task has a centre only if some layer surely adds something: the lower bound of its gain lies
+above 0, at 2.5 % for all layers together (Bonferroni). Then
 
     D = mean centre of the semantic tasks - mean centre of the syntactic tasks, in layers.
 

@@ -65,6 +65,29 @@ def test_gains_by_hand():
     assert gains((5, 5, 5), (4, 5, 6)).tolist() == [0, 0, 0]  # nothing to add
 
 
+def test_models_are_averaged_before_they_are_divided_by_the_headroom():
+    right = np.array([[[50], [51], [50]], [[50], [60], [90]]], dtype=float)
+    made = TaskCurves("made", "syntax", right, right[:1] * 0, np.array([100.0]))
+    # Mean curve 50, 55.5, 70. Shares of each model's own headroom would be 1, 0 and 0.25, 1.
+    assert made.gains(np.array([[0, 1]]), np.ones((1, 1)))[0] == pytest.approx([0, 5.5 / 20, 1])
+    assert made.gains(np.array([[0, 0]]), np.ones((1, 1)))[0] == pytest.approx([0, 1, 0])
+
+
+def test_what_is_lost_above_the_layer_that_adds_it_has_a_centre_there():
+    peak = (0.5, 0.65, 0.4, 0.3, 0.3)  # the sum over layers is far below that of layer 0
+    found = answer(tasks(peak, HIGH))
+    assert all(found.centres[f"syn{i}"] == pytest.approx(1) for i in range(4))
+    assert found.answer == "syntax lower"
+
+
+def test_what_random_layers_lose_moves_no_centre():
+    # Random layers bury the word, and trained ones tell the same everywhere.
+    lost = tasks(FLAT, FLAT, random=(0.5, 0.4, 0.3, 0.2, 0.1))
+    kept = tasks(FLAT, FLAT, random=(0.5,) * 5)
+    made = answer([*kept[:4], *lost[4:]])
+    assert made.answer == "equivalent" and abs(made.difference) < 0.1
+
+
 def test_every_task_has_its_gains_beside_the_answer():
     made = [*tasks(LOW, HIGH), curves("flat", "syntax", (0.5,) * 5)]
     found = {it.task: it for it in answer(made).gains}
