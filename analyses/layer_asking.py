@@ -18,7 +18,7 @@ from ..models.translator import Translator
 from ..probe.layers.examples import PARTS, Examples
 from ..probe.layers.gains import TaskCurves
 from ..probe.layers.store import SIDES, StateStore, What, capture
-from ..probe.layers.survey import Finding, survey
+from ..probe.layers.survey import Asking, Finding, surveys
 from ..probe.layers.tasks import (
     Words,
     aligned_examples,
@@ -109,42 +109,63 @@ def captured(
 def ask(
     networks: Networks,
     text: ProbedText,
-    side: Side,
     settings: LayersSettings,
     seed: int,
     progress: Progress,
     folder: Path,
     remarks: list[str],
-) -> Asked:
-    """Probe one side of all networks.
+) -> list[Asked]:
+    """Probe all networks, one side after the other.
 
     Raises:
+        UsageError: the same model given twice.
         DataError: a model with other layers than the first, or text without examples.
     """
-    of_side = text.side(side, settings.altered, seed)
+    prints = [it.fingerprint for it in (networks.first, *networks.others)]
+    if len(set(prints)) < len(prints):
+        raise UsageError("the same model is given twice: --seeds wants runs from other seeds")
     named = networks.named(seed)
     if named[-1][0] != "random":
         remarks.append("No random network: this kind of model cannot be initialised anew.")
-    questions: list[Examples] = []
-    families: dict[str, str] = {}
+    asked, work = [], []
+    for side in settings.sides:
+        if side == "encoder" or text.pairs:
+            of_side = text.side(side, settings.altered, seed)
+            stores = _stores(named, of_side, settings, progress, folder)
+            questions, families = questions_of(of_side, stores[0], text.name, settings, remarks)
+            random = stores[-1] if named[-1][0] == "random" else None
+            asked.append(Asked(of_side, questions, families, stores[0], random))
+            work += [Asking(store, questions, of_side.split) for store in stores]
+    found = surveys(work, settings.survey, seed, partial(progress, "layers: probes"))
+    for place, findings in enumerate(found):
+        kind = named[place % len(named)][0]
+        kept: list[list[Finding]] = getattr(asked[place // len(named)], kind)
+        kept.append(findings)
+    return asked
+
+
+def _stores(
+    named: Sequence[tuple[str, Translator]],
+    of_side: SideText,
+    settings: LayersSettings,
+    progress: Progress,
+    folder: Path,
+) -> list[StateStore]:
+    """Capture the states of all networks."""
     stores: list[StateStore] = []
-    findings: dict[str, list[list[Finding]]] = {"trained": [], "smaller": [], "random": []}
+    what = f"layers: {of_side.side} states"
     for done, (kind, network) in enumerate(named):
-        progress(f"layers: {side}, {kind}", done, len(named))
-        store = captured(network, of_side, settings, folder / f"{side}-{done}", "states")
-        if not stores:
-            questions, families = questions_of(of_side, store, text.name, settings, remarks)
-        elif store.units != stores[0].units:
+        progress(what, done, len(named))
+        place = folder / f"{of_side.side}-{done}"
+        store = captured(network, of_side, settings, place, "states")
+        if stores and store.units != stores[0].units:
             raise DataError(
-                f"a {kind} model has layers {', '.join(store.units)} of the {side}, the first "
-                f"{', '.join(stores[0].units)}: give models of the same shape"
+                f"a {kind} model has layers {', '.join(store.units)} of the {of_side.side}, the "
+                f"first {', '.join(stores[0].units)}: give models of the same shape"
             )
         stores.append(store)
-        found = survey(store, questions, of_side.split, settings.survey, seed)
-        findings[kind].append(found)
-    progress(f"layers: {side}", len(named), len(named))
-    random = stores[-1] if findings["random"] else None
-    return Asked(of_side, questions, families, stores[0], random, **findings)
+    progress(what, len(named), len(named))
+    return stores
 
 
 Make = Callable[[], Examples]

@@ -26,7 +26,7 @@ from ..probe.layers.measures import Judged
 from ..probe.layers.mlp import fit_mlp
 from ..probe.layers.quantities import PENALTIES, quantities_of, read_numbers
 from ..probe.layers.store import StateStore
-from ..probe.layers.survey import Finding, survey
+from ..probe.layers.survey import Asking, Finding, surveys
 from ..probe.layers.tasks import Words
 from .columns import HEAD
 from .layer_asking import Asked, Networks, captured
@@ -150,7 +150,7 @@ def heads_table(
             if questions and kind in ("trained", "random") and kind not in found:
                 where = folder / f"{it.side}-heads-{kind}"
                 store = captured(network, it.text, settings, where, "heads")
-                found[kind] = survey(store, questions, it.text.split, plain, seed)
+                found[kind] = surveys([Asking(store, questions, it.text.split)], plain, seed)[0]
                 units = store.units
         before = {(each.task, each.layer): each.test.accuracy for each in it.trained[0]}
         for index, own in enumerate(found.get("trained", ())):

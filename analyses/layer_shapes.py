@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ from ..probe.layers.structural import (
     fit_structural,
     judge_structure,
 )
+from ..probe.layers.survey import SurveySettings
 from .result import Column, Table
 
 if TYPE_CHECKING:
@@ -121,21 +123,25 @@ def structure_rows(
     limit: int,
     resamples: int,
     seed: int,
-    workers: int = 1,
+    survey: SurveySettings,
 ) -> list[dict[str, Any]]:
     """Return the rows of the table `structure`; none without trees.
 
     Args:
-        workers: layers that are probed at once.
+        survey: how many layers are probed at once, and how much of them is held.
     """
     train, valid, test = (_trees(asked, part, limit) for part in PARTS)
     if not (train and valid and test):
         return []
+    count = min(survey.workers, asked.store.layers)
+    memory = survey.memory // count
     work = [
-        delayed(_structure)(asked.store, layer, (train, valid, test), settings, resamples, seed)
+        delayed(_structure)(
+            asked.store, layer, (train, valid, test), settings, resamples, seed, memory
+        )
         for layer in range(asked.store.layers)
     ]
-    found = Parallel(n_jobs=min(workers, len(work)))(work)
+    found = Parallel(n_jobs=count)(work)
     return [{"side": asked.side, **row} for of_layer in found for row in of_layer]
 
 
@@ -146,12 +152,18 @@ def _structure(
     settings: StructuralSettings,
     resamples: int,
     seed: int,
+    memory: int,
 ) -> list[dict[str, Any]]:
     """Probe one layer for distances and depths."""
-    train, valid, test = trees
-    states = store.layer(layer)
-    everything = Features(states, np.arange(states.shape[0]))
-    features = everything.standardised(np.concatenate([tree.rows for tree in train]))
+    known = np.concatenate([tree.rows for tree in trees[0]])
+    chosen = np.concatenate([tree.rows for part in trees for tree in part])
+    whole = Features(store.layer(layer), np.arange(len(store.sentences))).standardised(known)
+    # Every epoch reads the words of the chosen sentences again.
+    features = whole.select(chosen).held(memory)
+    starts = iter(np.cumsum([0, *[len(tree) for part in trees for tree in part]]))
+    train, valid, test = (
+        [replace(it, rows=np.arange(len(it)) + next(starts)) for it in part] for part in trees
+    )
     rows = []
     for kind in KINDS:
         generator = torch.Generator().manual_seed(seed)

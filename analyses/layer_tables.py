@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..models.quality import resampled_sums
 from ..probe.layers.control import majority, most_frequent_by_type
 from ..probe.layers.examples import Examples, Split
 from ..probe.layers.measures import intervals, resampled_alike
@@ -46,6 +47,18 @@ PROBES = (
     Column("at_edge", "truth", "whether it is the first or last that was offered"),
     Column("gradient", "number", "largest absolute entry of the gradient of the fitted probe"),
     Column("converged", "truth", "whether the gradient is within the tolerance"),
+)
+SEEDS = (
+    Column("side", "text", "encoder or decoder"),
+    Column("task", "text", "what the probe was asked"),
+    Column("family", "text", "syntax, semantics, morphology, sentence or translation"),
+    Column("layer", "whole", "0 is what enters the first layer, l what leaves the l-th"),
+    Column("unit", "text", "the layer again, or `norm`: what leaves the final norm, no layer"),
+    Column("accuracy", "number", "right predictions on test sentences, mean of models", SHARE),
+    Column("low", "number", "lower bound of the interval over models and sentences", SHARE),
+    Column("high", "number", "upper bound of the interval over models and sentences", SHARE),
+    Column("spread", "number", "best model - worst model", "share"),
+    Column("models", "whole", "trained models"),
 )
 BASELINES = (
     Column("side", "text", "encoder or decoder"),
@@ -135,6 +148,48 @@ def _bounds(asked: Asked, seed: int, resamples: int) -> dict[int, dict[str, floa
                 for end, value in zip(("low", "high"), both, strict=True)
             }
     return bounds
+
+
+def seeds_table(asked: Sequence[Asked], seed: int, resamples: int, n: str) -> Table:
+    """Return the accuracy of all trained models together, one row a side, task and layer."""
+    records = []
+    for it in asked:
+        size, models = len(it.text.sentences), len(it.trained)
+        for question in it.questions:
+            found = [
+                one for of_model in it.trained for one in of_model if one.task == question.task
+            ]
+            sums = [np.column_stack(one.test.correct_by_sentence(size)) for one in found]
+            generator = np.random.default_rng(seed)
+            inside = sums[0][:, 1] > 0  # [sentence]
+            drawn = resampled_sums([one[inside] for one in sums], generator, resamples)
+            shares = np.stack([one[:, 0] / np.maximum(one[:, 1], 1) for one in drawn])
+            shares = shares.reshape(models, -1, resamples)  # [model, layer, resample]
+            chosen = generator.integers(0, models, size=(models, 1, resamples))
+            means = np.take_along_axis(shares, chosen, axis=0).mean(0)  # [layer, resample]
+            for place, one in enumerate(found[: len(means)]):
+                values = [each.test.accuracy for each in found[place :: len(means)]]
+                low, high = np.percentile(means[place], (2.5, 97.5))
+                names = {"side": it.side, "task": one.task, "family": it.families[one.task]}
+                records.append(
+                    {
+                        **names,
+                        "layer": one.layer,
+                        "unit": it.store.units[one.layer],
+                        "accuracy": float(np.mean(values)),
+                        "low": float(low),
+                        "high": float(high),
+                        "spread": max(values) - min(values),
+                        "models": models,
+                    }
+                )
+    return Table.of(
+        "What a linear probe reads from every layer of models of several seeds.",
+        SEEDS,
+        records,
+        n=n,
+        interval=f"95 % percentile bootstrap over models and test sentences, {resamples} resamples",
+    )
 
 
 def _row(found: Finding, bounds: dict[str, float]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ come (`of the next word`), and about the aligned source word (`of the aligned so
 | table | one row | file |
 | --- | --- | --- |
 | `probes`, `baselines` | a task and a layer; a task | `layer_tables.py` |
+| `seeds` | a task and a layer, mean of all models | `layer_tables.py` |
 | `verdict`, `centres`, `gains` | a side; a task; a task and a layer | `layer_tables.py` |
 | `mixes`, `shares`, `structure`, `likeness` | ways to look at several layers | `layer_shapes.py` |
 | `lost` | what a smaller model no longer knows | `layer_others.py` |
@@ -32,6 +33,7 @@ from pathlib import Path
 
 from joblib import Parallel, delayed
 
+from ..models.errors import UsageError
 from ..models.settings import Settings
 from ..models.translator import Translator
 from ..probe.layers.mixing import MixFinding, mixes_of
@@ -50,7 +52,13 @@ from .layer_shapes import (
     structure_rows,
     structure_table,
 )
-from .layer_tables import baselines_table, centre_tables, probes_table, verdict_table
+from .layer_tables import (
+    baselines_table,
+    centre_tables,
+    probes_table,
+    seeds_table,
+    verdict_table,
+)
 from .layer_text import ProbedText, Side, fit_of_words
 from .provenance import Stopwatch, provenance
 from .result import Result
@@ -107,11 +115,15 @@ class LayersSettings(Settings):
         """Return the tasks.
 
         Raises:
-            UsageError: an unknown task, here or in another list.
+            UsageError: an unknown task, here or in another list, or a task that heads or a
+                hidden layer are asked for but layers are not.
         """
         named = (*self.heads, *self.nonlinear, *self.mixes, *self.decoder_tasks)
         for name in (*named, *filter(None, [self.same_words])):
             task[name]
+        for name in (*self.heads, *self.nonlinear):
+            if self.tasks and name not in self.tasks:
+                raise UsageError(f"task '{name}' is asked of heads alone: name it with --task too")
         return [task[name] for name in self.tasks or tuple(task)]
 
 
@@ -172,13 +184,10 @@ def layers(
     settings.members()
     remarks = [fit_of_words(translator, text), *text.remarks]
     networks = Networks(translator, others, smaller)
-    asked = []
-    for side in settings.sides:
-        if side == "encoder" or text.pairs:
-            found = ask(networks, text, side, settings, seed, progress, folder, remarks)
-            asked.append(found)
-            if found.store.unaligned:
-                remarks.append(f"{found.store.unaligned} words of the {side} side have no piece.")
+    asked = ask(networks, text, settings, seed, progress, folder, remarks)
+    for it in asked:
+        if it.store.unaligned:
+            remarks.append(f"{it.store.unaligned} words of the {it.side} side have no piece.")
     n = text.described()
     models = 1 + len(others)
     answers: dict[str, Verdict | None] = {
@@ -202,7 +211,7 @@ def layers(
                     settings.structure_sentences,
                     settings.resamples,
                     seed,
-                    settings.survey.workers,
+                    settings.survey,
                 )
             ],
             settings.resamples,
@@ -210,6 +219,8 @@ def layers(
         ),
         "likeness": likeness_table(asked, n),
     }
+    if others:
+        tables["seeds"] = seeds_table(asked, seed, settings.resamples, n)
     if smaller is not None:
         tables["lost"] = lost_table(asked, seed, settings.resamples, n)
     if settings.heads:

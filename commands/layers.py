@@ -193,7 +193,19 @@ def _text(
         words=settings.words,
         same_sentences=not all_sentences,
         language=source_language(pipeline.settings.corpus),
+        familiar=_training_words(pipeline),
     )
+
+
+def _training_words(pipeline: Pipeline) -> frozenset[str] | None:
+    """Return the source words that the model was trained on, None where the text is gone."""
+    from ..analyses.layer_text import words_in
+    from ..models.errors import HeadcountError
+
+    try:
+        return words_in(pipeline.corpus.train.source)
+    except HeadcountError:
+        return None
 
 
 def _show(result: Result) -> None:

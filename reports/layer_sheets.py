@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .findings import Findings
@@ -111,6 +112,81 @@ def lost_sheet(findings: Findings) -> tuple[Sheet, Caption] | None:
     sheet = Sheet("What went with the heads", columns, printed, 1, frozenset({0, 1, 2}))
     text = (
         f"{len(changed)} of {len(rows)} tasks and layers differ; those where the interval leaves "
-        "out 0 are shown, at most {MOST_LOST}. Probes are fitted anew on each model."
+        f"out 0 are shown, at most {MOST_LOST}. Probes are fitted anew on each model."
     )
     return sheet, caption_of(findings, "layers", ("lost",), text, unit="percent of test examples")
+
+
+def numbers_sheet(findings: Findings) -> tuple[Sheet, Caption] | None:
+    """Return how well quantities are read as numbers, layer by layer."""
+    text = (
+        "Ridge regression of depths, distances to the head and judgements: the share of the "
+        "variance on test sentences that it explains. 0 is what the mean reaches; below 0 it does "
+        "worse. Beside it the interval of the best layer and the best of a network with random "
+        "weights."
+    )
+    shown = _by_layer(findings, "numbers", "quantity", "r2", "Random weights, best")
+    if shown is None:
+        return None
+    sheet = replace(shown, caption="Numbers that layers tell: explained variance, %")
+    return sheet, caption_of(findings, "layers", ("numbers",), text, unit="percent of the variance")
+
+
+def structure_sheet(findings: Findings) -> tuple[Sheet, Caption] | None:
+    """Return how far trees are in the geometry of the layers."""
+    text = (
+        "Structural probes. Distance: the share of undirected arcs, without punctuation, that the "
+        "minimum spanning tree of mapped states has. Depth: the share of roots that are the word "
+        "of least length. Beside them the interval of the best layer."
+    )
+    shown = _by_layer(findings, "structure", "kind", "accuracy")
+    if shown is None:
+        return None
+    sheet = replace(shown, caption="Trees in the geometry of layers, %")
+    return sheet, caption_of(findings, "layers", ("structure",), text, unit="percent")
+
+
+def nonlinear_sheet(findings: Findings) -> tuple[Sheet, Caption] | None:
+    """Return what a probe with a hidden layer reads."""
+    text = (
+        "A probe with one hidden layer. Beside it what it reaches on the control task, in its best "
+        "layer: what it has learnt by heart."
+    )
+    shown = _by_layer(findings, "nonlinear", "task", "accuracy", "Control", "control")
+    if shown is None:
+        return None
+    sheet = replace(shown, caption="Right answers of probes with a hidden layer, %")
+    tables = ("nonlinear",)
+    return sheet, caption_of(findings, "layers", tables, text, unit="percent of test examples")
+
+
+def _by_layer(
+    findings: Findings,
+    table: str,
+    name: str,
+    value: str,
+    further: str = "",
+    beside: str = "random",
+) -> Sheet | None:
+    """Print a value by layer, the interval of the best, and the best of what stands beside it."""
+    rows = findings.records("layers", table)
+    if not rows:
+        return None
+    places = {row.get("unit", str(row["layer"])): row["layer"] for row in rows}
+    units = sorted(places, key=lambda unit: (not unit.isdecimal(), places[unit]))
+    printed = []
+    for side, what in dict.fromkeys((row["side"], row[name]) for row in rows):
+        own = {
+            row.get("unit", str(row["layer"])): row
+            for row in rows
+            if (row["side"], row[name]) == (side, what)
+        }
+        best = max(own.values(), key=lambda row: row[value])
+        cells = [percent(own[unit][value]) if unit in own else ABSENT for unit in units]
+        bounds = interval(100 * best["low"], 100 * best["high"], 1)
+        others = [row[beside] for row in own.values() if not missing(row.get(beside))]
+        last = [percent(max(others, default=None))] if further else []
+        printed.append([SIDES[side], name_of(what), *cells, bounds, *last])
+    columns = ["Side", "What", *units, "Interval of the best"]
+    columns += [further] if further else []
+    return Sheet("", columns, printed, 2, frozenset({0, 1}))

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -181,14 +181,15 @@ def fit_structural(
     adam = torch.optim.Adam([mapping], settings.rate)
     best = StructuralProbe(kind, mapping.detach().clone(), float("inf"), 0)
     left = settings.reductions
+    known, asked = _targets(train, kind), _targets(valid, kind)
     with one_thread():
         for epoch in range(1, settings.epochs + 1):
             order = torch.randperm(len(train), generator=generator).tolist()
-            for states, gold, weights in _batches(features, train, order, kind, settings.batch):
+            for states, gold, weights in _batches(features, train, known, order, settings.batch):
                 adam.zero_grad()
                 (weights * (_lengths(kind, states @ mapping) - gold).abs()).sum().backward()
                 adam.step()
-            error = _error(features, valid, kind, mapping, settings.batch)
+            error = _error(features, valid, asked, kind, mapping, settings.batch)
             if error < best.validation - 1e-4:
                 best = StructuralProbe(kind, mapping.detach().clone(), error, epoch)
             elif left:
@@ -199,37 +200,52 @@ def fit_structural(
     return best
 
 
+Target = tuple[Tensor, Tensor]
+"""Gold numbers of a sentence and their weights, [word, word] or [word]."""
+
+
+def _targets(trees: Sequence[Tree], kind: str) -> list[Target]:
+    """Return what a probe should say of every sentence; a sentence's weights sum to 1."""
+    found = []
+    for tree in trees:
+        values = torch.from_numpy(tree.depths if kind == "depth" else tree.distances).float()
+        finite = values.isfinite()  # words of two trees have no distance
+        found.append((torch.where(finite, values, 0), finite / values.numel()))
+    return found
+
+
 def _batches(
-    features: Features, trees: Sequence[Tree], order: Sequence[int], kind: str, size: int
+    features: Features,
+    trees: Sequence[Tree],
+    targets: Sequence[Target],
+    order: Sequence[int],
+    size: int,
 ) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """Yield states, gold numbers and their weights; a batch's weights sum to 1."""
     for start in range(0, len(order), size):
-        own = [trees[index] for index in order[start : start + size]]
-        lengths = [len(it) for it in own]
-        flat = torch.from_numpy(features.select(np.concatenate([it.rows for it in own])).whole())
+        chosen = order[start : start + size]
+        lengths = [len(trees[index]) for index in chosen]
+        rows = np.concatenate([trees[index].rows for index in chosen])
+        flat = torch.from_numpy(features.select(rows).whole())
         states = pad_sequence(list(flat.split(lengths)), batch_first=True)  # [sentence, word, w]
-        shape = (len(own), max(lengths)) if kind == "depth" else (len(own), *[max(lengths)] * 2)
+        shape = [len(chosen)] + [max(lengths)] * targets[0][0].ndim
         gold, weights = torch.zeros(shape), torch.zeros(shape)
-        for index, it in enumerate(own):
-            values = torch.from_numpy(it.depths if kind == "depth" else it.distances).float()
-            finite = values.isfinite()  # words of two trees have no distance
-            own_gold, own_weights = gold[index], weights[index]
-            for axis in range(values.ndim):
-                own_gold = own_gold.narrow(axis, 0, len(it))
-                own_weights = own_weights.narrow(axis, 0, len(it))
-            own_gold.copy_(torch.where(finite, values, 0))
-            own_weights.copy_(finite / values.numel() / len(own))
+        for place, index in enumerate(chosen):
+            values, own = targets[index]
+            corner: tuple[Any, ...] = (place, *[slice(len(trees[index]))] * values.ndim)
+            gold[corner], weights[corner] = values, own / len(chosen)
         yield states, gold, weights
 
 
 def _error(
-    features: Features, trees: Sequence[Tree], kind: str, mapping: Tensor, size: int
-) -> float:
+    features: Features, trees: Sequence[Tree], targets: Sequence[Target], kind: str,
+    mapping: Tensor, size: int,
+) -> float:  # fmt: skip
     """Return the mean absolute error over sentences, in arcs."""
     total = 0.0
     with torch.no_grad():
         order = range(len(trees))
-        for states, gold, weights in _batches(features, trees, order, kind, size):
+        for states, gold, weights in _batches(features, trees, targets, order, size):
             errors = weights * (_lengths(kind, states @ mapping) - gold).abs()
             total += float(errors.sum()) * len(states)
     return total / len(trees)

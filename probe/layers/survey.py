@@ -10,7 +10,7 @@ Layers are independent, so they are shared out to processes of one thread each.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,28 +87,54 @@ class Finding:
     code: Code | None
 
 
-def survey(
-    store: StateStore,
-    questions: Sequence[Examples],
-    split: Split,
-    settings: SurveySettings,
-    seed: int,
-) -> list[Finding]:
-    """Probe all layers for all tasks.
+@dataclass(frozen=True)
+class Asking:
+    """What is asked of one store.
 
     Args:
         store: the states.
         questions: the tasks' examples, without rare labels (`Examples.learnable`).
         split: the parts of the sentences.
+    """
+
+    store: StateStore
+    questions: Sequence[Examples]
+    split: Split
+
+
+def _silent(done: int, total: int) -> None:
+    """Say nothing of how many layers are done."""
+
+
+def surveys(
+    work: Sequence[Asking],
+    settings: SurveySettings,
+    seed: int,
+    progress: Callable[[int, int], None] = _silent,
+) -> list[list[Finding]]:
+    """Probe all layers of all stores for all tasks; findings come store by store.
+
+    All layers of all stores wait in one line, so that no process is idle before the last.
+
+    Args:
         seed: of the control tasks and the order of sentences in the code; the same for all
             layers, so that layers can be compared.
+        progress: told how many layers are done, and of how many.
     """
-    count = min(settings.workers, len(store.units))
+    layers = [
+        (place, layer) for place, it in enumerate(work) for layer in range(len(it.store.units))
+    ]
+    count = min(settings.workers, len(layers))
     each = settings.with_changes(memory=settings.memory // count)
-    work = [delayed(probe_layer)(store, it, questions, split, each, seed)
-            for it in range(len(store.units))]  # fmt: skip
-    found = Parallel(n_jobs=count)(work)
-    return [finding for of_layer in found for finding in of_layer]
+    calls = [
+        delayed(probe_layer)(it.store, layer, it.questions, it.split, each, seed)
+        for it, layer in ((work[place], layer) for place, layer in layers)
+    ]
+    found: list[list[Finding]] = [[] for _ in work]
+    for done, findings in enumerate(Parallel(n_jobs=count, return_as="generator")(calls)):
+        found[layers[done][0]] += findings
+        progress(done + 1, len(layers))
+    return found
 
 
 def probe_layer(
@@ -119,7 +145,7 @@ def probe_layer(
     settings: SurveySettings,
     seed: int,
 ) -> list[Finding]:
-    """Probe one layer for all tasks; see `survey`."""
+    """Probe one layer for all tasks; see `surveys`."""
     found: dict[str, Finding] = {}
     for group in groups_of(questions):
         whole = store.sentence_means(layer) if group.unit == "sentence" else store.layer(layer)

@@ -15,9 +15,13 @@ from ..layer_sheets import (
     lost_sheet,
     mixes_sheet,
     name_of,
+    nonlinear_sheet,
+    numbers_sheet,
     of_side,
     percent,
+    structure_sheet,
 )
+from ..numbers import numbers_of
 from ..rendering import Caption, Sheet, caption_of, render
 from ..wording import fixed, interval, missing, signed, significant
 from . import section
@@ -61,6 +65,9 @@ def layers(findings: Findings) -> Markup | None:
                 (name, title, it)
                 for name, title, it in (
                     ("mixes", "Mixes of layers", mixes_sheet(findings)),
+                    ("structure", "Trees in the geometry of layers", structure_sheet(findings)),
+                    ("numbers", "Numbers that layers tell", numbers_sheet(findings)),
+                    ("nonlinear", "Probes with a hidden layer", nonlinear_sheet(findings)),
                     ("heads", "What single heads tell", heads_sheet(findings)),
                     ("lost", "What went with the heads", lost_sheet(findings)),
                 )
@@ -106,7 +113,7 @@ def _gains(findings: Findings, side: str) -> dict[str, Any] | None:
         points = [_point(row, "gain", f"{name_of(task)} ({family})") for row in own]
         lines.append(Line(name_of(task), points, STYLES[family], shape))
     chart = Chart(
-        title=f"{SIDES[side]}: what each layer adds to layer 0; the tables below have the numbers",
+        title=f"{SIDES[side]}: what each layer adds to layer 0; the table below has the numbers",
         x=Axis("layer", whole=True),
         y=Axis("added, % of the most", include=(0, 100)),
         lines=lines,
@@ -123,7 +130,7 @@ def _gains(findings: Findings, side: str) -> dict[str, Any] | None:
             (swatch(it.style, it.marker), f"{it.label} ({families[task]})")
             for task, it in zip(by_task, lines, strict=True)
         ],
-        "chart": draw(chart),
+        "chart": draw(chart) + numbers_of(chart, 1),
         "caption": caption_of(
             findings,
             "layers",
@@ -152,7 +159,7 @@ def _centres(findings: Findings, side: str) -> tuple[Sheet, Caption] | None:
             row["family"],
             f"{fixed(row['centre'])} {interval(row['low'], row['high'])}"
             if not missing(row["centre"])
-            else "none: layers add nothing beyond random weights",
+            else "none: no layer surely adds anything beyond random weights",
         ]
         for row in sorted(rows, key=lambda row: (row["family"] != "syntax", row["task"]))
     ]
@@ -166,20 +173,29 @@ def _accuracies(findings: Findings, side: str) -> tuple[Sheet, Caption]:
     """Return accuracy by task and layer, with everything that needs no layer or no learning."""
     probes = [row for row in of_side(findings, "probes", side) if row["model"] == 0]
     units = list(dict.fromkeys(row["unit"] for row in probes))
+    together = of_side(findings, "seeds", side)
     printed = []
     for base in of_side(findings, "baselines", side):
         own = [row for row in probes if row["task"] == base["task"]]
-        trained = {row["unit"]: row for row in own if row["network"] == "trained"}
+        first = {row["unit"]: row for row in own if row["network"] == "trained"}
+        trained = {
+            row["unit"]: (row["accuracy"], row["accuracy_low"], row["accuracy_high"])
+            for row in first.values()
+        } | {
+            row["unit"]: (row["accuracy"], row["low"], row["high"])
+            for row in together
+            if row["task"] == base["task"]
+        }
         random = [row["accuracy"] for row in own if row["network"] == "random"]
-        best = max(trained.values(), key=lambda row: row["accuracy"])
+        best = max(trained, key=lambda unit: trained[unit][0])
         printed.append(
             [
                 name_of(base["task"]),
                 base["family"],
-                *[percent(trained[unit]["accuracy"]) for unit in units],
-                interval(100 * best["accuracy_low"], 100 * best["accuracy_high"], 1),
+                *[percent(trained[unit][0]) for unit in units],
+                interval(100 * trained[best][1], 100 * trained[best][2], 1),
                 percent(max(random, default=None)),
-                percent(best["control"]),
+                percent(first[best]["control"]),
                 percent(base["by_type"]),
                 percent(base["majority"]),
             ]
@@ -192,9 +208,14 @@ def _accuracies(findings: Findings, side: str) -> tuple[Sheet, Caption]:
     text = (
         "Linear probes. Control: random labels of word types, in the best layer; what is reached "
         "there was learnt by heart. Word type and majority look at no state. Layer 0 is what "
-        "enters the first layer, “norm” what leaves the final norm. One model."
+        "enters the first layer, “norm” what leaves the final norm. "
     )
-    tables = ("probes", "baselines")
+    if together:
+        models = together[0]["models"]
+        text += f"Mean of {models} models, its interval over models and sentences; control of one."
+    else:
+        text += "One model."
+    tables = ("seeds", "probes", "baselines") if together else ("probes", "baselines")
     return sheet, caption_of(findings, "layers", tables, text, unit="percent of test examples")
 
 
@@ -241,7 +262,8 @@ def _curves(findings: Findings, side: str) -> list[tuple[str, Markup]]:
         floors = f"majority {percent(base['majority'])} %"
         if not missing(base["by_type"]):
             floors += f", word type {percent(base['by_type'])} %"
-        drawn.append((f"{name} ({family}; {floors})", draw(chart, (760, 250), 240)))
+        pictures = draw(chart, (760, 250), 240) + numbers_of(chart, 1)
+        drawn.append((f"{name} ({family}; {floors})", pictures))
     return drawn
 
 
@@ -267,4 +289,11 @@ def _curves_caption(findings: Findings) -> Caption:
         "triangles the control task, across what needs no state. A probe shows what can be read, "
         "not what is used."
     )
-    return caption_of(findings, "layers", ("probes",), text, unit="percent of test examples")
+    return caption_of(
+        findings,
+        "layers",
+        ("probes",),
+        text,
+        unit="percent of test examples",
+        figure="probes",
+    )

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from headcount import cli
-from headcount.analyses.layer_text import miniature_text, source_language, treebank_text
+from headcount.analyses.layer_text import miniature_text, source_language, treebank_text, words_in
 from headcount.analyses.layers import AffordableLayers, LayersSettings, layers
 from headcount.analyses.pipeline import Pipeline
 from headcount.analyses.presets import RunSettings
@@ -21,7 +21,7 @@ from headcount.probe.annotations import Treebank
 from headcount.probe.layers.mlp import MlpSettings
 from headcount.probe.layers.store import capture
 from headcount.probe.layers.structural import StructuralSettings
-from headcount.probe.layers.survey import Group, SurveySettings, groups_of, survey
+from headcount.probe.layers.survey import Asking, Group, SurveySettings, groups_of, surveys
 from headcount.probe.layers.tasks import Words, examples_of, task
 
 CORPUS = CorpusSettings(sentences=60)
@@ -126,6 +126,19 @@ def test_mixes_trees_and_likeness_are_shown_for_every_layer(result):
     assert same["cka"].tolist() == pytest.approx([1] * 5)
 
 
+def test_models_of_several_seeds_stand_together(result):
+    rows = result.tables["seeds"].rows
+    probes = result.tables["probes"].rows
+    probes = probes[probes["network"] == "trained"]
+    assert len(rows) * 2 == len(probes) and set(rows["models"]) == {2}
+    means = probes.groupby(["side", "task", "layer"])["accuracy"].agg(["mean", "min", "max"])
+    for row in rows.to_dict("records"):
+        own = means.loc[(row["side"], row["task"], row["layer"])]
+        assert row["accuracy"] == pytest.approx(own["mean"])
+        assert row["spread"] == pytest.approx(own["max"] - own["min"])
+        assert row["low"] <= row["accuracy"] <= row["high"]
+
+
 def test_what_went_with_the_heads_is_the_difference_of_two_probes(result):
     rows = result.tables["lost"].rows
     apart = rows["smaller"] - rows["whole"] - rows["difference"]
@@ -210,6 +223,8 @@ def test_a_treebank_of_another_language_is_said_to_be_one(models, text, tmp_path
 
 
 def test_a_corpus_without_gold_and_an_unknown_task_are_refused():
+    with pytest.raises(UsageError, match="name it with --task too"):
+        LayersSettings(tasks=("upos",), heads=("relation",)).members()
     with pytest.raises(UsageError, match="--treebank"):
         miniature_text(CorpusSettings(name="multi30k"), 80)
     with pytest.raises(UsageError, match="did you mean 'upos'"):
@@ -225,8 +240,8 @@ def test_tasks_fitted_together_find_what_each_finds_alone(models, text, tmp_path
     groups = groups_of(asked)
     assert sum(len(group.tasks) for group in groups) == 4 and len(groups) > 1
     exact = QUICK.with_changes(tolerance=1e-5)
-    together = survey(store, asked[:2], text.split, exact, 0)
-    alone = survey(store, asked[1:2], text.split, exact, 0)
+    together = surveys([Asking(store, asked[:2], text.split)], exact, 0)[0]
+    alone = surveys([Asking(store, asked[1:2], text.split)], exact, 0)[0]
     for one, other in zip([it for it in together if it.task == "depth"], alone, strict=True):
         assert one.test.log_loss == pytest.approx(other.test.log_loss, abs=1e-3)
         assert one.control == pytest.approx(other.control, abs=0.02)
@@ -234,16 +249,14 @@ def test_tasks_fitted_together_find_what_each_finds_alone(models, text, tmp_path
     assert (group.spread(1, asked[1].labels)[group.places[1]] == asked[1].labels).all()
 
 
-@pytest.mark.slow
-def test_the_command_shows_and_keeps_what_it_found(tmp_path, capsys):
-    run = tmp_path / "run"
-    assert cli.run(["train", "--preset", "nano", "-o", str(run)]) == 0
-    capsys.readouterr()
-    options = ["--task", "upos", "--sentences", "100", "--controls", "1"]
-    assert cli.run(["layers", str(run), *options]) == 0
+def test_the_command_shows_and_keeps_what_it_found(models, tmp_path, capsys):
+    run = RunFolder.create(tmp_path / "run", RunSettings(corpus=CORPUS).model_dump(mode="json"))
+    models[0].save(run.model)
+    options = ["--task", "upos", "--sentences", "60", "--controls", "1", "--processes", "1"]
+    assert cli.run(["layers", str(run.path), *options]) == 0
     shown = capsys.readouterr().out
     assert "encoder syntax" in shown and "encoder: undecided" in shown
-    kept = Result.load(run / "results" / "layers").tables
+    kept = Result.load(run.result("layers")).tables
     assert {"probes", "baselines", "gains", "centres", "verdict"} <= set(kept)
     assert all(len(table.rows) for table in kept.values())
 
@@ -282,6 +295,9 @@ def test_only_sentences_with_all_layers_are_taken_unless_all_are_wanted(text):
     mixed = Treebank("made", (*bare, *text.source[20:]))
     assert len(treebank_text(mixed, seed=0).source) == len(mixed) - 20
     assert len(treebank_text(mixed, seed=0, same_sentences=False).source) == len(mixed)
+    apart = [replace(it, **{("entities", "roles")[n % 2]: None}) for n, it in enumerate(mixed)]
+    with pytest.raises(DataError, match=r"no sentence has entities and .*--all-sentences"):
+        treebank_text(Treebank("made", tuple(apart)), seed=0)
 
 
 def test_a_target_treebank_gives_pairs_by_id(text):
@@ -307,6 +323,8 @@ def test_models_of_another_shape_are_no_other_seeds(models, text, tmp_path):
     settings = SETTINGS.with_changes(tasks=("animacy",), sides=("encoder",), **PLAIN)
     with pytest.raises(DataError, match="models of the same shape"):
         layers(models[0], text, settings, 0, folder=tmp_path, others=[shallow])
+    with pytest.raises(UsageError, match="the same model is given twice"):
+        layers(models[0], text, settings, 0, folder=tmp_path, others=models)
 
 
 def test_a_treebank_named_by_another_language_is_warned_of(text):
@@ -317,3 +335,16 @@ def test_a_treebank_named_by_another_language_is_warned_of(text):
                              (None, [False] * 3)):  # fmt: skip
         found = [treebank_text(it, seed=0, language=language).remarks for it in named]
         assert [bool(it) and "WARNING" in it[0] for it in found] == warned
+
+
+def test_the_share_of_words_that_training_had_is_said_and_warned_of(text):
+    half = words_in(it.text for it in text.source[::2])
+    none = words_in(["Zwölf Boxkämpfer", "jagen Viktor."])
+    assert "boxkämpfer" in none and "." not in none
+    known, foreign = (
+        treebank_text(Treebank("made", tuple(text.source)), seed=0, familiar=it).remarks[0]
+        for it in (half, none)
+    )
+    assert not known.startswith("WARNING") and "% of the words of made are in the model" in known
+    assert foreign.startswith("WARNING: the source is perhaps of another language")
+    assert "only 0.0% of the words" in foreign

@@ -63,6 +63,20 @@ def made_layers(names=("upos", "role"), answer="undecided") -> Result:
          "accuracy": accuracy, "low": 0.5, "high": 0.9, "random": 0.3, "layer_accuracy": 0.95}
         for head, accuracy in ((0, 0.6), (1, 0.8), (2, 0.7))
     ]  # fmt: skip
+    numbers = [
+        {"side": "encoder", "quantity": "depth", "layer": layer, "unit": unit, "r2": r2,
+         "low": r2 - 0.1, "high": r2 + 0.1, "random": r2 / 2}
+        for layer, (unit, r2) in enumerate((("0", 0.2), ("1", 0.4), ("2", 0.3), ("norm", -0.1)))
+    ]  # fmt: skip
+    structure = [
+        {"side": "encoder", "layer": layer, "kind": kind, "accuracy": 0.3 + layer / 10,
+         "low": 0.25, "high": 0.55}
+        for layer in range(2) for kind in ("distance", "depth")
+    ]  # fmt: skip
+    nonlinear = [
+        {"side": "encoder", "task": "upos", "layer": 0, "unit": "0", "accuracy": 0.7,
+         "low": 0.6, "high": 0.8, "control": 0.65}
+    ]  # fmt: skip
     side = {"side": TEXT, "task": TEXT, "family": TEXT}
     bounds = {"low": NUMBER, "high": NUMBER}
     tables = {
@@ -83,6 +97,17 @@ def made_layers(names=("upos", "role"), answer="undecided") -> Result:
         "heads": table(
             heads, side=TEXT, site=TEXT, layer=WHOLE, head=WHOLE, task=TEXT,
             **dict.fromkeys(list(heads[0])[5:], NUMBER),
+        ),
+        "numbers": table(
+            numbers, side=TEXT, quantity=TEXT, layer=WHOLE, unit=TEXT, r2=NUMBER, **bounds,
+            random=NUMBER,
+        ),
+        "structure": table(
+            structure, side=TEXT, layer=WHOLE, kind=TEXT, accuracy=NUMBER, **bounds
+        ),
+        "nonlinear": table(
+            nonlinear, side=TEXT, task=TEXT, layer=WHOLE, unit=TEXT, accuracy=NUMBER, **bounds,
+            control=NUMBER,
         ),
         "lost": table(
             lost, side=TEXT, task=TEXT, unit=TEXT, whole=NUMBER, smaller=NUMBER,
@@ -164,6 +189,36 @@ def test_mixes_and_the_best_head_stand_beside_what_explains_them(section):
     assert rows == [
         ["Encoder", "part of speech", "encoder.0.1", "80.0 [50.0, 90.0]", "30.0", "95.0"]
     ]
+
+
+def test_numbers_trees_and_hidden_layers_are_shown_by_layer(section):
+    columns, rows = sheet(section, "Numbers that layers tell: explained variance, %")
+    assert columns == [
+        "Side", "What", "0", "1", "2", "norm", "Interval of the best", "Random weights, best",
+    ]  # fmt: skip
+    assert rows == [
+        ["Encoder", "depth", "20.0", "40.0", "30.0", "−10.0", "[30.0, 50.0]", "20.0"]
+    ]  # fmt: skip
+    columns, rows = sheet(section, "Trees in the geometry of layers, %")
+    assert columns[2:] == ["0", "1", "Interval of the best"]
+    assert rows[0] == ["Encoder", "distance", "30.0", "40.0", "[25.0, 55.0]"]
+    _, rows = sheet(section, "Right answers of probes with a hidden layer, %")
+    assert rows == [["Encoder", "part of speech", "70.0", "[60.0, 80.0]", "65.0"]]
+
+
+def test_of_several_models_their_mean_is_shown(tmp_path):
+    made = made_layers()
+    rows = [
+        {"side": "encoder", "task": "upos", "layer": layer, "unit": unit, "accuracy": 0.5,
+         "low": 0.4, "high": 0.6, "models": 3}
+        for layer, unit in enumerate(("0", "1", "2", "norm"))
+    ]  # fmt: skip
+    kinds = {"side": TEXT, "task": TEXT, "layer": WHOLE, "unit": TEXT, "accuracy": NUMBER}
+    made.tables["seeds"] = table(rows, **kinds, low=NUMBER, high=NUMBER, models=WHOLE)
+    section = section_of(tmp_path, made)
+    _, rows = sheet(section, "Encoder: right answers by layer, %")
+    assert rows[0][2:7] == ["50.0"] * 4 + ["[40.0, 60.0]"]
+    assert "Mean of 3 models" in section.text
 
 
 def test_tasks_to_which_layers_add_nothing_have_no_centre_and_no_line(tmp_path):
