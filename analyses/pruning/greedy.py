@@ -1,13 +1,7 @@
 """Greedy backward elimination: remove the head that costs least, again and again.
 
-At every step each head that is left is closed in turn, beside those that are gone already,
-and the one without which the validation NLL is lowest goes. So every removal is judged in the
-model that it is made in, by the loss itself. It is the strong and expensive baseline: to the
-last head it takes H (H + 1) / 2 readings of the text, which is why the readings share all that
-a mask cannot change (`Translator.token_losses_of_masks`).
-
-Pitfall: greedy is not optimal; two heads of which one can stand in for the other are seen
-only when the first has gone.
+It is the strong and expensive baseline. A step is told in `elimination.py`; this way keeps the
+steps that are done, so that a smaller model goes on from there.
 """
 
 from __future__ import annotations
@@ -17,13 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-import torch
 from pydantic import Field
 
-from ...models.batch import Batch
 from ...models.files import write_json
 from ...models.gates import Head
-from ...models.translator import Translator
+from ..elimination import cheapest_first
 from ..provenance import fingerprint
 from .way import Chosen, Task, Way, spared, way
 
@@ -53,10 +45,7 @@ class Greedy(Way):
         steps = len(task.candidates) - (heads or 0)
         while len(removed) < steps:
             task.progress("greedy elimination", len(removed), steps)
-            losses = losses_without(translator, batches, removed, rest)
-            # Sorting is stable: of equals, the last in the layout goes first.
-            in_layout = [head for head in reversed(task.candidates) if head in losses]
-            ranked = sorted(in_layout, key=losses.__getitem__)
+            ranked = cheapest_first(translator, batches, removed, rest)
             rest = list(spared(ranked, translator.layout.without(removed), self.minimum))
             removed.append(rest.pop(0))
             _write(path, removed, rest)
@@ -72,28 +61,6 @@ class Greedy(Way):
             self.minimum,
         ]
         return task.folder / f"greedy-{fingerprint(about)[:16]}.json"
-
-
-@torch.no_grad()
-def losses_without(
-    translator: Translator, batches: Sequence[Batch], removed: Sequence[Head], each: Sequence[Head]
-) -> dict[Head, float]:
-    """Return the summed NLL of all batches without `removed` and one head more, in nats.
-
-    Args:
-        batches: validation text.
-        removed: heads that are closed in any case.
-        each: heads that are closed one at a time.
-    """
-    layout = translator.layout
-    masks = layout.closing(removed).repeat(len(each), 1)  # [mask, head]
-    for row, head in enumerate(each):
-        masks[row, layout.column_of(head)] = 0
-    sums = [0.0] * len(each)
-    for batch in batches:
-        for row, losses in translator.token_losses_of_masks(batch, masks):
-            sums[row] += float(losses.double().sum())
-    return dict(zip(each, sums, strict=True))
 
 
 def _read(path: Path) -> tuple[list[Head], list[Head]] | None:

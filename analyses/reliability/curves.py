@@ -9,7 +9,7 @@ over the share s of heads that are left:
 
 both by the trapezoid rule. Two orders stand beside the metrics'. RANDOM orders are the null.
 The GREEDY order takes away, again and again, the head without which the model that is left
-loses least: backward elimination by leave-one-out, measured anew after each removal. It
+loses least: backward elimination, measured anew after each removal. It
 knows what no single ranking knows, that two heads can do the same work, and is close to the
 best that an order can do; it is no upper bound.
 
@@ -25,15 +25,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-import torch
 
 from ...models.data.parallel_text import ParallelText
 from ...models.gates import Head
 from ...models.quality import measure, resampled_sums, sentence_statistics
 from ...models.translator import SearchSettings, Translator
-from ...probe.leave_one_out import losses_without_each
 from ..analysis import Progress
 from ..columns import NLL
+from ..elimination import cheapest_first
 from ..points import Measured, PointStore, measure_all, reference_losses
 from ..ranking import Array, bounds
 from ..removal import RANDOM, Point, RemovalOrder
@@ -65,29 +64,21 @@ AREAS = (
 UNITS = {"nll": "nats a token", "bleu": "share of the whole model's BLEU"}
 
 
-@torch.no_grad()
 def greedy_order(translator: Translator, data: ParallelText, progress: Progress) -> RemovalOrder:
-    """Return backward elimination by leave-one-out NLL, measured anew after each removal.
-
-    Every step cuts the chosen head out of the weights, so later steps are cheaper. Of heads
-    that cost the same the first in layout order goes.
+    """Return backward elimination by NLL, measured anew after each removal (`elimination.py`).
 
     Args:
         translator: the whole model; it stays as it is.
         data: the sentences that the NLL is measured on.
         progress: hears how many heads are gone.
     """
-    total = len(translator.layout)
-    smaller, removed = translator, list[Head]()
-    while len(smaller.layout) > 1:
-        progress("reliability: greedy order", len(removed), total)
-        costs = torch.zeros(len(smaller.layout), dtype=torch.float64)  # [head]
-        for batch in smaller.batches(data.source, data.target):
-            costs += losses_without_each(smaller, batch).sum(0)
-        cheapest = smaller.layout.heads[int(costs.argmin())]
-        removed.append(cheapest)
-        smaller = smaller.without([cheapest])
-    return RemovalOrder(GREEDY, 0, (*removed, *smaller.layout.heads))
+    batches = list(translator.batches(data.source, data.target))
+    removed, left = list[Head](), list(translator.layout)
+    while len(left) > 1:
+        progress("reliability: greedy order", len(removed), len(translator.layout))
+        left = cheapest_first(translator, batches, removed, left)
+        removed.append(left.pop(0))
+    return RemovalOrder(GREEDY, 0, (*removed, *left))
 
 
 def measure_points(

@@ -6,8 +6,8 @@ import pytest
 import torch
 from made_translators import CARRIER, COPIER
 
+from headcount.analyses.elimination import losses_without
 from headcount.analyses.pruning.finish import Finish
-from headcount.analyses.pruning.greedy import losses_without
 from headcount.analyses.pruning.importance import ByImportance, by_site
 from headcount.analyses.pruning.way import Task, spared, way
 from headcount.models.data.vocabulary import VocabularySettings
@@ -224,8 +224,8 @@ def test_greedy_goes_on_where_it_was(task, monkeypatch):
 
     way["greedy"].from_dict({"sentences": 8}).choice(task, 12)
     steps = []
-    real = greedy.losses_without
-    monkeypatch.setattr(greedy, "losses_without", lambda *a: steps.append(1) or real(*a))
+    real = greedy.cheapest_first
+    monkeypatch.setattr(greedy, "cheapest_first", lambda *a: steps.append(1) or real(*a))
     again = way["greedy"].from_dict({"sentences": 8}).choice(task, 10)
     assert len(steps) == 2
     assert again.order[-1] == CARRIER
