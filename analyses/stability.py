@@ -1,6 +1,6 @@
 """How many sentences does a metric need before its order of heads stays as it is?
 
-For n = 1, 2, 4, ... up to half of the sentences, n of them are drawn at random without
+For n = 1, 2, 5, 10, 20, ... up to half of the sentences, n of them are drawn at random without
 replacement, and the importance of all heads on these n is compared with that on all others by
 Spearman's rho. With r(n) the mean of rho over the draws, a metric is stable from
 
@@ -54,8 +54,8 @@ def sentences_to_stable(
 
 
 def ladder(largest: int) -> list[int]:
-    """Return 1, 2, 4, ... and last `largest` itself."""
-    sizes = [2**power for power in range(largest.bit_length())]
+    """Return 1, 2, 5, 10, 20, 50, ... and last `largest` itself."""
+    sizes = [step * 10**power for power in range(len(str(largest))) for step in (1, 2, 5)]
     return [*(size for size in sizes if size < largest), largest]
 
 

@@ -8,6 +8,7 @@ import torch
 from scipy import stats
 
 from headcount.analyses.ranking import between
+from headcount.analyses.reliability import ReliabilitySettings
 from headcount.analyses.stability import ladder, mean_correlation, sentences_to_stable
 from headcount.models.gates import HeadLayout
 from headcount.probe.importance import HeadScores
@@ -27,11 +28,12 @@ def generator():
     return np.random.default_rng(7)
 
 
-def test_the_ladder_doubles_and_ends_with_the_half():
+def test_the_ladder_ends_with_the_half_and_holds_the_sizes_of_a_study():
     assert ladder(1) == [1]
     assert ladder(2) == [1, 2]
-    assert ladder(100) == [1, 2, 4, 8, 16, 32, 64, 100]
-    assert ladder(64) == [1, 2, 4, 8, 16, 32, 64]
+    assert ladder(64) == [1, 2, 5, 10, 20, 50, 64]
+    assert ladder(1000) == [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+    assert set(ReliabilitySettings().sizes) <= set(ladder(1000))
 
 
 def test_spearman_is_that_of_scipy_with_ties():
