@@ -1,7 +1,8 @@
 """How a query is compared with a key: the `score` family.
 
-A member gives two functions that agree: `explicit` returns the scores, for those who want
-to see the attention weights, and `fused` goes straight to the heads' outputs.
+A member gives three functions that agree: `explicit` returns the scores, for those who want
+to see the attention weights, `fused` goes straight to the heads' outputs, and `newest` does so
+for the few queries of a decoding step.
 """
 
 from __future__ import annotations
@@ -29,6 +30,18 @@ class Score(Protocol):
         query: Tensor, key: Tensor, value: Tensor, visible: Tensor | None, causal: bool
     ) -> Tensor:
         """Return the heads' outputs  # [batch, head, query, head_width]."""
+        ...
+
+    @staticmethod
+    def newest(query: Tensor, key: Tensor, value: Tensor, added: Tensor | None) -> Tensor:
+        """Return the heads' outputs, `added` being added to the scores, in evaluation alone.
+
+        Args:
+            added: 0, or -inf for what is hidden [1 or batch, 1, query, key]
+
+        Returns:
+            # [batch, head, query, head_width]
+        """
         ...
 
 
@@ -62,3 +75,8 @@ class ScaledDot:
                 parts = (query.float(), key.float(), value.float())
                 return F.scaled_dot_product_attention(*parts, mask, is_causal=causal)
         return F.scaled_dot_product_attention(query, key, value, mask, is_causal=causal)
+
+    @staticmethod
+    def newest(query: Tensor, key: Tensor, value: Tensor, added: Tensor | None) -> Tensor:
+        """Return the heads' outputs from one kernel  # [batch, head, query, head_width]."""
+        return F.scaled_dot_product_attention(query, key, value, added)

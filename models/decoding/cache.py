@@ -37,20 +37,20 @@ class Cache:
         self.slots = self._room(sentences)  # [key or value, sentence, head, slot, head_width]
         self.keys, self.values = self.slots[:, :, :, :0].unbind()  # what is read
 
-    def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    def append(self, newest: Tensor) -> tuple[Tensor, Tensor]:
         """Write a slot a hypothesis; return all keys and all values so far.
 
         Args:
-            key, value: of the newest position [sentence, head, hypothesis, head_width]
+            newest: keys and values of the newest position
+                [key or value, sentence, head, hypothesis, head_width]
 
         Returns:
             Views of the cache  # each [sentence, head, slot, head_width]
         """
-        start, self.used = self.used, self.used + key.shape[2]
+        start, self.used = self.used, self.used + newest.shape[3]
         if self.used > self.keys.shape[2]:
             self._read(rounded_up(self.used, SLOTS), start)
-        self.keys[:, :, start : self.used] = key
-        self.values[:, :, start : self.used] = value
+        self.slots[:, :, :, start : self.used] = newest
         return self.keys, self.values
 
     def keep(self, sentences: Tensor) -> None:
