@@ -17,6 +17,7 @@ numbers are not to be believed.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import torch
@@ -186,14 +187,16 @@ def prove(
     seed: int,
     progress: Progress = silent,
 ) -> dict[str, tuple[Proof, ...]]:
-    """Let every metric check itself on a few sentences, spread over the text."""
+    """Let every metric check itself on a few sentences, spread over the text, each proof once."""
     few = data.select(spread(len(data), sentences))
-    proofs = {}
+    proofs: dict[Hashable, tuple[Proof, ...]] = {}
     for done, (name, member) in enumerate(members.items()):
         progress(f"proof: {name}", done, len(members))
-        proofs[name] = member.prove(translator, few, torch.Generator().manual_seed(seed))
+        if member.proves() not in proofs:
+            generator = torch.Generator().manual_seed(seed)
+            proofs[member.proves()] = member.prove(translator, few, generator)
     progress("proof", len(members), len(members))
-    return proofs
+    return {name: proofs[member.proves()] for name, member in members.items()}
 
 
 def pairs_of_tests(data: ParallelText, corpus: Corpus) -> int:

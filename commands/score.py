@@ -226,7 +226,9 @@ def _show(result: Result, top: int) -> None:
         own = heads[heads["metric"] == name].sort_values("rank")
         stable = about["stable_sentences"]
         needed = "not stable yet" if stable is None else f"stable from {stable} sentences"
-        click.echo(f"{name} ({about['unit']}), {result.tables['heads'].n}; order {needed}")
+        proved = f"; {about['proofs']} proofs hold" if about["proofs_hold"] else ""
+        measured = result.tables["heads"].n
+        click.echo(f"{name} ({about['unit']}), {measured}; order {needed}{proved}")
         for row in own.head(top).itertuples():
             head = f"{row.site}.{row.layer}.{row.head}"
             click.echo(

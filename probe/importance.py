@@ -18,7 +18,7 @@ validation or training text; the analyses see to it.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -171,6 +171,10 @@ class Metric(Settings):
             translator, data, generator: those that `scores` was given.
         """
         return ()
+
+    def proves(self) -> Hashable:
+        """Return what the proof is about: metrics that answer the same have the same proof."""
+        return self
 
     def remarks(self) -> tuple[str, ...]:
         """Return sentences a reader of the numbers must know, such as what was left out."""

@@ -16,6 +16,8 @@ three sizes are tried; a slope that is wrong is wrong at all of them.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import torch
 from torch import Tensor
 
@@ -38,6 +40,10 @@ class SlopeMetric(StreamedMetric):
     def reads(self) -> Pass:
         """One backward pass a batch."""
         return "slopes"
+
+    def proves(self) -> Hashable:
+        """All that is proved is the slopes, which every such metric reads."""
+        return SlopeMetric, self.tokens
 
     def prove(
         self, translator: Translator, data: ParallelText, generator: torch.Generator

@@ -51,6 +51,7 @@ def test_options_leave_the_run_alone(finished, score, tmp_path):
     assert code == 0
     assert out.count("\n") == 3
     assert "5 validation sentences" in out
+    assert "3 proofs hold" in out
     assert Result.load(tmp_path / "own").settings["sentences"] == 5
     assert (finished / "run.json").read_bytes() == before
 
