@@ -49,6 +49,7 @@ class SmallerSettings(Settings):
         search: how to translate; greedy by default.
         resamples: bootstrap resamples of the sentences.
         proof_sentences: on which closed gates are compared with the cut, by a beam.
+        memory: whether to measure the peak of memory of every model, in processes of their own.
     """
 
     goal: Goal
@@ -61,6 +62,7 @@ class SmallerSettings(Settings):
     search: SearchSettings = SearchSettings(beam=1)
     resamples: int = RESAMPLES
     proof_sentences: int = 32
+    memory: bool = True
 
 
 def smaller(
@@ -112,7 +114,8 @@ def smaller(
     some = search.data.head(settings.proof_sentences)
     beam = settings.search.with_changes(beam=max(PROOF_BEAM, settings.search.beam))
     proof = compared(trial.chosen.translator, trial.removed, some, beam)
-    tables = smaller_tables(search, trial, why, models, test, seed, proof)
+    arguments = (search, trial, why, models, test, seed, proof)
+    tables = smaller_tables(*arguments, memory=settings.memory)
     origin = provenance(
         stopwatch,
         seed=seed,

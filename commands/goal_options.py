@@ -184,18 +184,18 @@ def _new_folder(folder: Path) -> Iterator[Path]:
 
 def _show(result: Result, folder: Path, as_json: bool) -> None:
     """Say what was reached, why the search stopped, and what it costs on test text."""
+    from .records import records, records_of
+
     tables = {name: result.tables[name] for name in ("answer", "outcome", "cost", "tried", "kept")}
     if as_json:
-        from .records import records_of
-
         echo_json(
             {**records_of(result, *tables), "folder": str(folder), "remarks": list(result.remarks)}
         )
         return
-    for row in tables["answer"].rows.to_dict("records"):
+    for row in records(tables["answer"].rows):
         click.echo(f"{row['property']}: {row['value']}")
     click.echo(f"on {tables['outcome'].n}:")
-    for row in tables["outcome"].rows.to_dict("records"):
+    for row in records(tables["outcome"].rows):
         loss, *bounds = (
             0.0 - row[column] for column in ("bleu_difference", "difference_high", "difference_low")
         )
@@ -205,10 +205,11 @@ def _show(result: Result, folder: Path, as_json: bool) -> None:
             f"loss {loss:.2f} [{bounds[0]:.2f}, {bounds[1]:.2f}]  "
             f"chrF {row['chrf']:.1f}  NLL {row['nll']:.3f}"
         )
-    for row in tables["cost"].rows.tail(-1).to_dict("records"):
+    for row in records(tables["cost"].rows):
+        peak = "" if row["peak"] is None else f", peak of memory {row['peak'] / 2**20:.1f} MiB"
         click.echo(
             f"  {row['model']:12} {row['attention_left']:.0%} of the multiplications of attention, "
-            f"{row['forward_left']:.0%} of all; weights {row['weights'] / 1e6:.1f} MB"
+            f"{row['forward_left']:.0%} of all; {row['disk'] / 1e6:.1f} MB on disk{peak}"
         )
     click.echo(f"the model is in {folder}")
 

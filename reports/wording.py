@@ -63,6 +63,11 @@ def fixed(value: Any, digits: int = 2) -> str:
     return text.replace("-", "\u2212")
 
 
+def scaled(value: Any, unit: float) -> str:
+    """Write a size in a larger unit: `4.2` for 4,200,000 bytes in units of 1e6."""
+    return ABSENT if missing(value) else fixed(float(value) / unit, 1)
+
+
 def signed(value: Any, digits: int = 2) -> str:
     """Write a difference with its sign: `+0.31`, `−0.80`, `0.00`."""
     text = fixed(value, digits)

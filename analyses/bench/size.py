@@ -14,7 +14,7 @@ from ...models.data.vocabulary import BOS, EOS, PAD
 from ...models.decoding.incremental import Prefixes
 from ...models.decoding.prepared import prepared
 from ...models.transformer import TransformerTranslator
-from ...models.translator import Translator
+from ...models.translator import SearchSettings, Translator
 from ..result import Column
 from .memory import can_measure, peak_of_search
 from .parts import ATTENTION, WHOLE, multiplications
@@ -57,16 +57,34 @@ def size_records(
             "heads": len(model.layout),
             "parameters": int(model.describe()["parameters"]),
         }
-        with tempfile.TemporaryDirectory() as folder:
-            model.save(Path(folder))
-            row["disk"] = sum(file.stat().st_size for file in Path(folder).iterdir())
-            if isinstance(model, TransformerTranslator):
-                row |= _needs(model, sentences, largest.beam, tokens)
-                if memory and can_measure(model.device):
-                    arguments = (sentences, largest.search(tokens), str(model.device))
-                    row["peak"] = peak_of_search(Path(folder), *arguments)
-        rows.append(row)
+        if isinstance(model, TransformerTranslator):
+            row |= _needs(model, sentences, largest.beam, tokens)
+        search = largest.search(tokens) if memory else None
+        rows.append(row | disk_and_peak(model, sentences, search))
     return rows
+
+
+def disk_and_peak(
+    model: Translator, sentences: Sequence[str], search: SearchSettings | None
+) -> Record:
+    """Return the bytes of a saved model, and those that a search takes at its peak.
+
+    Args:
+        model: is saved in a folder that lasts only as long as this takes.
+        sentences: what is translated, by a process of its own.
+        search: how; None measures no memory.
+
+    Returns:
+        `disk`, and `peak` where it can be measured.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        model.save(folder)
+        row: Record = {"disk": sum(file.stat().st_size for file in folder.iterdir())}
+        known = isinstance(model, TransformerTranslator) and can_measure(model.device)
+        if search is not None and known:
+            row["peak"] = peak_of_search(folder, sentences, search, str(model.device))
+    return row
 
 
 def _needs(

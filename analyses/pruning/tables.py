@@ -13,6 +13,8 @@ from ...models.quality import paired, quality
 from ...models.transformer import TransformerTranslator
 from ...models.translator import Translator
 from ..bench.flops import forward_cost, stage_costs
+from ..bench.size import disk_and_peak
+from ..bench.turns import Case
 from ..columns import BLEU, BLEU_DIFFERENCE, HEAD, NLL
 from ..points import Measured, measure
 from ..proof import PROOF
@@ -20,6 +22,8 @@ from ..result import Column, Table
 from .search import Search, Trial
 
 Record = dict[str, Any]
+MEMORY_SENTENCES = 64
+"""Test sentences that are translated together where memory is measured."""
 
 ANSWER = (
     Column("property", "text", "what is said"),
@@ -52,7 +56,9 @@ KEPT = (
 COST = (
     Column("model", "text", "whole, smaller, or the same shape from scratch"),
     Column("parameters", "whole", "parameters"),
-    Column("weights", "whole", "size of the weights, in memory and on disk", "bytes"),
+    Column("weights", "whole", "size of the weights in memory", "bytes"),
+    Column("disk", "whole", "weights, settings and vocabularies on disk", "bytes"),
+    Column("peak", "whole", "memory a search takes at its peak, beyond model and text", "bytes"),
     Column("attention", "number", "attention sublayers of a forward", "multiplications a token"),
     Column("forward", "number", "a whole teacher-forced forward", "multiplications a token"),
     Column("attention_left", "number", "attention over the whole model's", "share"),
@@ -79,6 +85,8 @@ def smaller_tables(
     test: ParallelText,
     seed: int,
     proof: Mapping[str, Any],
+    *,
+    memory: bool,
 ) -> dict[str, Table]:
     """Return all tables of the analysis.
 
@@ -90,6 +98,7 @@ def smaller_tables(
         test: test sentences.
         seed: draws the resamples.
         proof: what `compared` found.
+        memory: whether to measure the peak of memory, each in a process of its own.
     """
     layout = trial.chosen.translator.layout
     left = trial.model.layout
@@ -104,13 +113,14 @@ def smaller_tables(
         "why it stopped": why,
     }
     said = [{"property": key, "value": value} for key, value in answer.items()]
-    outcome = _outcome(search, models, test, seed)
+    measured = {name: measure(it, (), test, search.search) for name, it in models.items()}
+    outcome = _outcome(search, models, measured, test, seed)
     tried = [_tried_record(search.tried[heads]) for heads in sorted(search.tried, reverse=True)]
     gates, trajectory = _history(trial)
     return {
         "answer": Table.of("What was reached.", ANSWER, said),
         "outcome": Table.of("The models on test text.", OUTCOME, outcome, n=n, interval=how),
-        "cost": Table.of("What the models need.", COST, _cost(models, test), n=n),
+        "cost": _cost_table(models, measured, test, search.search.beam, memory=memory),
         "tried": Table.of("Models on the way.", TRIED, tried, n=n_valid, interval=how),
         "kept": Table.of("Every head of the whole model.", KEPT, _kept(trial)),
         "gates": Table.of("How the choice came about.", GATES, gates),
@@ -120,10 +130,13 @@ def smaller_tables(
 
 
 def _outcome(
-    search: Search, models: Mapping[str, Translator], test: ParallelText, seed: int
+    search: Search,
+    models: Mapping[str, Translator],
+    measured: Mapping[str, Measured],
+    test: ParallelText,
+    seed: int,
 ) -> list[Record]:
-    """Translate the test text with every model and compare them with the first."""
-    measured = {name: measure(it, (), test, search.search) for name, it in models.items()}
+    """Compare what every model did on test text with what the first did."""
     whole = next(iter(measured.values()))
     return [
         _outcome_record(name, models[name], measured[name], whole, test, seed, search.resamples)
@@ -164,8 +177,28 @@ def _outcome_record(
     }
 
 
+def _cost_table(
+    models: Mapping[str, Translator],
+    measured: Mapping[str, Measured],
+    test: ParallelText,
+    beam: int,
+    *,
+    memory: bool,
+) -> Table:
+    """Return what the models need, counted on the test text, and what they take, measured."""
+    rows = _cost(models, test)
+    some = test.head(MEMORY_SENTENCES)
+    case, said = Case(beam, len(some)), int(np.median(measured["whole"].tokens))
+    for row in rows:
+        search = case.search(said) if memory else None
+        row |= disk_and_peak(models[row["model"]], some.source, search)
+    caption = f"What the models need; memory by {case.name}, {said} tokens a sentence."
+    n = f"{len(test)} sentences ({test.name}), for memory {len(some)} of them together"
+    return Table.of(caption, COST, rows, n=n)
+
+
 def _cost(models: Mapping[str, Translator], test: ParallelText) -> list[Record]:
-    """Return the rows of `COST`, counted on the test text; none for foreign models."""
+    """Return the columns of `COST` that are counted; no rows for foreign models."""
     rows: list[Record] = []
     for name, model in models.items():
         if not isinstance(model, TransformerTranslator):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from made_translators import CARRIER
 
+from headcount.analyses.bench import size
 from headcount.analyses.pruning.finish import Finish, from_scratch
 from headcount.analyses.pruning.goal import Goal, way_of
 from headcount.analyses.pruning.importance import ByImportance
@@ -19,6 +20,7 @@ from headcount.models.pruning.plan import PruningPlan
 from headcount.models.quality import Difference
 from headcount.models.training.from_corpus import Recipe
 from headcount.models.training.settings import TrainingSettings
+from headcount.models.transformer import TransformerTranslator
 from headcount.models.translator import SearchSettings
 
 TRAINING = TrainingSettings(
@@ -45,7 +47,8 @@ def make(planted, text, tmp_path):
     recipe = Recipe(VocabularySettings(kind="word"), planted.network.settings, TRAINING, 0)
 
     def made(goal: dict, *, plan=None, **settings):
-        values = {"finish": NONE, "resamples": 100, "proof_sentences": 8, **settings}
+        values = {"finish": NONE, "resamples": 100, "proof_sentences": 8, "memory": False}
+        values |= settings
         all_settings = SmallerSettings(goal=Goal(**goal), **values)
         return smaller(planted, text, all_settings, 0, recipe=recipe, folder=tmp_path, plan=plan)
 
@@ -158,8 +161,31 @@ def test_what_the_models_need_by_hand(make, planted):
     assert cost.loc["smaller", "attention_left"] == pytest.approx(1 / 3)
     assert cost.loc["whole", "forward_left"] == 1
     assert cost.loc["smaller", "weights"] == 4 * cost.loc["smaller", "parameters"]
+    assert cost.loc["whole", "disk"] - cost.loc["smaller", "disk"] > 3.9 * (
+        cost.loc["whole", "parameters"] - cost.loc["smaller", "parameters"]
+    )
+    assert cost["peak"].isna().all()  # nobody asked for it
     spared = cost.loc["whole", "attention"] - cost.loc["smaller", "attention"]
     assert cost.loc["whole", "forward"] - cost.loc["smaller", "forward"] == pytest.approx(spared)
+
+
+def test_the_peak_of_memory_is_that_of_the_same_search_by_each_model(make, monkeypatch):
+    """The stand-in reads the model that a fresh process would, and says its size."""
+    asked = []
+
+    def peak(folder, sentences, search, device):
+        asked.append((sentences, search, device))
+        return TransformerTranslator.load(folder).describe()["parameters"]
+
+    monkeypatch.setattr(size, "can_measure", lambda device: True)
+    monkeypatch.setattr(size, "peak_of_search", peak)
+    _, _, result = make({"heads": 2}, memory=True, search=SearchSettings(beam=3))
+    cost = result.tables["cost"]
+    assert list(cost.rows["peak"]) == list(cost.rows["parameters"])
+    assert asked[0] == asked[1]
+    sentences, search, device = asked[0]
+    assert (len(sentences), search.beam, device) == (32, 3, "cpu")
+    assert f"beam 3, {search.min_tokens} tokens a sentence" in cost.caption
 
 
 def test_the_proof_of_the_cut_is_in_the_result(make):

@@ -6,6 +6,7 @@ import pytest
 from made_translators import copies
 
 from headcount import cli
+from headcount.analyses.bench import size
 
 SMALL = [
     "--set=training.updates=30",
@@ -18,6 +19,12 @@ SMALL = [
     "--set=prune.shares=[1, 0.5]",
     "--set=prune.sentences=8",
 ]
+
+
+@pytest.fixture(autouse=True)
+def no_memory(monkeypatch) -> None:
+    """Start no fresh process for every model, only to measure how much memory it takes."""
+    monkeypatch.setattr(size, "can_measure", lambda device: False)
 
 
 @pytest.fixture(scope="session")
