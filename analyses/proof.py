@@ -2,8 +2,9 @@
 
 Every number of a pruning curve is measured on physically smaller models, while importance is
 measured with gates. The two are the same function, and a run shows that they were here: the
-table `proof` compares, for some points of the curve, the logits of the whole model with
-closed gates with the logits of the smaller model, and their translations.
+table `proof` compares, for every point of the curve, the logits of the whole model with closed
+gates with the logits of the smaller model, and their translations by a beam. The masked
+models translate side by side, a row of gates for every sentence of each.
 
 The largest difference is rounding: sums over fewer columns are added in another order. A
 translation can differ where two tokens are equally likely to within that rounding.
@@ -15,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from ..models.data.parallel_text import ParallelText
 from ..models.gates import Head
@@ -22,7 +24,7 @@ from ..models.translator import SearchSettings, Translator
 from .analysis import spread
 from .points import reference_losses
 from .removal import Point
-from .result import Column
+from .result import Column, Table
 
 PROOF_BEAM = 5
 """Hypotheses of the search whose outputs are compared where a smaller model is made."""
@@ -38,35 +40,75 @@ PROOF = (
 )
 
 
-def proof_points(points: Sequence[Point], count: int) -> list[Point]:
-    """Choose `count` points, spread evenly over all where some heads are gone, some left."""
+def proof_points(points: Sequence[Point], count: int | None) -> list[Point]:
+    """Return the points where some heads are gone and some left, or `count` of them, evenly."""
     inner = [point for point in points if point.removed and point.heads_left]
-    return [inner[number] for number in spread(len(inner), count)]
+    return inner if count is None else [inner[it] for it in spread(len(inner), count)]
 
 
-def masked_against_cut(
-    translator: Translator, point: Point, data: ParallelText, search: SearchSettings
-) -> dict[str, Any]:
-    """Compare the masked whole model with the smaller one; return a row of `PROOF`.
+def proof_table(
+    translator: Translator, points: Sequence[Point], data: ParallelText, search: SearchSettings
+) -> Table:
+    """Compare the masked whole model with the smaller one at every point; each model once.
 
     Args:
         translator: the whole model.
-        point: which heads are gone.
+        points: of the curve, see `proof_points`.
         data: some sentences; padding is left out of the comparison.
-        search: how to translate.
+        search: how to translate; its beam is `PROOF_BEAM` at least.
     """
-    place = {"order": point.order.name, "draw": point.order.draw, "heads_left": point.heads_left}
-    return place | compared(translator, point.removed, data, search)
+    sets = list(dict.fromkeys(point.removed for point in points))
+    beam = search.with_changes(beam=max(PROOF_BEAM, search.beam))
+    found = dict(zip(sets, compared_each(translator, sets, data, beam), strict=True))
+    rows = [
+        {"order": it.order.name, "draw": it.order.draw, "heads_left": it.heads_left}
+        | found[it.removed]
+        for it in points
+    ]
+    n = f"{len(data)} sentences ({data.name}) a model, beam {beam.beam}"
+    return Table.of("Closed gates against heads cut out of the weights.", PROOF, rows, n=n)
 
 
-@torch.no_grad()
 def compared(
     translator: Translator, removed: Iterable[Head], data: ParallelText, search: SearchSettings
 ) -> dict[str, Any]:
-    """Compare the whole model without `removed`, closed and cut; see `masked_against_cut`."""
-    heads = tuple(removed)
-    gates = translator.layout.closing(heads)  # [1, head]
-    smaller = translator.without(heads)
+    """Compare the whole model without `removed`, closed and cut; see `compared_each`."""
+    return compared_each(translator, [tuple(removed)], data, search)[0]
+
+
+def compared_each(
+    translator: Translator,
+    sets: Sequence[Iterable[Head]],
+    data: ParallelText,
+    search: SearchSettings,
+) -> list[dict[str, Any]]:
+    """Compare the whole model without each of some sets of heads, closed and cut.
+
+    Returns:
+        the last columns of `PROOF`, one row a set.
+    """
+    if not sets:
+        return []
+    count = len(data)
+    rows = [translator.layout.closing(removed).expand(count, -1) for removed in sets]
+    gates = torch.cat(rows)  # [set x sentence, head]
+    masked = translator.translate(list(data.source) * len(sets), search, gates=gates)
+    found = []
+    for number, removed in enumerate(sets):
+        smaller = translator.without(removed)
+        said = smaller.translate(data.source, search)
+        theirs = masked[number * count : (number + 1) * count]
+        equal = sum(a.text == b.text for a, b in zip(theirs, said, strict=True))
+        row = _logits_compared(translator, translator.layout.closing(removed), smaller, data)
+        found.append({"sentences": count, **row, "translations_equal": equal})
+    return found
+
+
+@torch.no_grad()
+def _logits_compared(
+    translator: Translator, gates: Tensor, smaller: Translator, data: ParallelText
+) -> dict[str, float]:
+    """Return how far the logits of the whole model under `gates` [1, head] are from the cut's."""
     difference = largest = 0.0
     masked_loss = 0.0
     for batch in translator.batches(data.source, data.target):
@@ -76,14 +118,8 @@ def compared(
         largest = max(largest, float(cut.abs().max()))
         masked_loss += float(translator.token_losses(batch, gates).cpu().double().sum())
     losses, tokens = reference_losses(smaller, data)
-    both = (
-        translator.translate(data.source, search, gates=gates),
-        smaller.translate(data.source, search),
-    )
     return {
-        "sentences": len(data.source),
         "largest_logit_difference": difference,
         "largest_logit": largest,
         "nll_difference": abs(masked_loss - sum(losses)) / sum(tokens),
-        "translations_equal": sum(a.text == b.text for a, b in zip(*both, strict=True)),
     }

@@ -31,14 +31,14 @@ from ..models.settings import Settings
 from ..models.translator import SearchSettings, Translator
 from .analysis import Progress, analysis, silent
 from .points import PointStore, measure_all
-from .proof import PROOF, masked_against_cut, proof_points
+from .proof import proof_points, proof_table
 from .provenance import Stopwatch, provenance
 from .prune_costs import costs_table
 from .prune_sentences import sentence_tables
 from .prune_sites import site_points, sites_table
 from .prune_tables import curve_tables, points_of_best, samples_table
 from .removal import Point, head_counts, orders_by_chance, orders_by_metric
-from .result import Result, Table
+from .result import Result
 
 
 class PruneSettings(Settings):
@@ -51,8 +51,8 @@ class PruneSettings(Settings):
         sentences: the first so many sentences of the main test split.
         search: how the smaller models translate; greedy by default.
         resamples: bootstrap resamples of the sentences.
-        proofs: points at which the smaller model is compared with closed gates.
-        proof_sentences: sentences of each such comparison.
+        proofs: points at which the smaller model is compared with closed gates; None for all.
+        proof_sentences: sentences of each such comparison, which is made by a beam.
         examples: sentences shown before and after.
         samples: sentences shown at every point of every order.
         site_order: the metric by which heads of one site alone are removed; the first order
@@ -66,8 +66,8 @@ class PruneSettings(Settings):
     sentences: int = 300
     search: SearchSettings = SearchSettings(beam=1)
     resamples: int = RESAMPLES
-    proofs: int = 4
-    proof_sentences: int = 32
+    proofs: int | None = None
+    proof_sentences: int = 8
     examples: int = 6
     samples: int = 3
     site_order: str = "leave_one_out"
@@ -120,11 +120,8 @@ def prune(
         sets = [point.removed for point in (*points, *alone)]
         search, jobs = settings.search, settings.jobs
         measured = measure_all(translator, sets, data, search, store, jobs, progress)
+    proven = proof_points(points, settings.proofs)
     some = data.head(settings.proof_sentences)
-    proofs = [
-        masked_against_cut(translator, point, some, settings.search)
-        for point in proof_points(points, settings.proofs)
-    ]
     drawn = (settings.resamples, seed)
     made = curve_tables(points, measured, data, *drawn, settings.examples)
     best = points_of_best(points, made["area"].rows)
@@ -134,7 +131,7 @@ def prune(
         **sites_table(alone, measured, data, *drawn, len(layout)),
         **costs_table(translator, points, measured, data),
         **sentence_tables(best, measured, data, shown, *drawn),
-        "proof": Table.of("Closed gates against heads cut out of the weights.", PROOF, proofs),
+        "proof": proof_table(translator, proven, some, settings.search),
     }
     origin = provenance(
         stopwatch,

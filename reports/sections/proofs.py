@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from markupsafe import Markup
 
 from ..findings import Findings
@@ -16,25 +18,17 @@ def proofs(findings: Findings) -> Markup | None:
     rows = findings.records("prune", "proof")
     if not rows:
         return None
-    printed = [
-        [
-            title_of(row["order"]),
-            f"{row['heads_left']}",
-            significant(row["largest_logit_difference"], 2),
-            significant(row["largest_logit"], 3),
-            significant(row["nll_difference"], 2),
-            f"{row['translations_equal']} of {row['sentences']}",
-        ]
-        for row in rows
-    ]
-    columns = ["Removal order", "Heads left", "Largest logit difference", "Largest logit"]
+    orders = list(dict.fromkeys(row["order"] for row in rows))
+    printed = [_of_order(order, [row for row in rows if row["order"] == order]) for order in orders]
+    columns = ["Removal order", "Models", "Largest logit difference", "Largest logit"]
     columns += ["NLL difference (nats a token)", "Equal translations"]
     sheet = Sheet("The cut model against the model with closed gates", columns, printed, 1)
     equal = sum(row["translations_equal"] for row in rows)
     asked = sum(row["sentences"] for row in rows)
     text = (
         "Heads are removed from the weights, not masked. Both must give the same numbers but for "
-        "rounding: compare the largest difference of a logit with the largest logit."
+        "rounding: compare the largest difference of a logit with the largest logit. Differences "
+        "are the largest over the models of an order; the file has every model."
     )
     return render(
         "proofs.html",
@@ -42,6 +36,27 @@ def proofs(findings: Findings) -> Markup | None:
             "sheet": sheet,
             "equal": equal,
             "asked": asked,
-            "caption": caption_of(findings, "prune", ("proof",), text, unit="as in the table"),
+            "caption": caption_of(
+                findings,
+                "prune",
+                ("proof",),
+                text,
+                unit="as in the table",
+                figure="proofs",
+                n=f"{rows[0]['sentences']} sentences a cut",
+            ),
         },
     )
+
+
+def _of_order(order: str, rows: list[dict[str, Any]]) -> list[str]:
+    """Return the largest differences of all models of an order, and their equal translations."""
+    equal, asked = (sum(row[name] for row in rows) for name in ("translations_equal", "sentences"))
+    return [
+        title_of(order),
+        f"{len(rows)}",
+        significant(max(row["largest_logit_difference"] for row in rows), 2),
+        significant(max(row["largest_logit"] for row in rows), 3),
+        significant(max(row["nll_difference"] for row in rows), 2),
+        f"{equal} of {asked}",
+    ]

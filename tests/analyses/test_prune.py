@@ -6,9 +6,8 @@ from made_translators import CARRIER
 
 from headcount.analyses import points
 from headcount.analyses.points import PointStore, measure, measure_all
-from headcount.analyses.proof import masked_against_cut
+from headcount.analyses.proof import compared
 from headcount.analyses.prune import PruneSettings, prune
-from headcount.analyses.removal import Point, RemovalOrder
 from headcount.analyses.result import Result
 from headcount.analyses.score import ScoreSettings, score
 from headcount.models.errors import UsageError
@@ -22,13 +21,16 @@ SETTINGS = PruneSettings(
     resamples=200,
     jobs=1,
     examples=3,
+    proof_sentences=4,
 )
 GREEDY = SearchSettings(beam=1)
 
 
 @pytest.fixture(scope="module")
 def scores(planted, copying) -> Result:
-    return score(planted, copying, ScoreSettings(sentences=16, resamples=10), seed=0)
+    metrics = ("leave_one_out", "gradient", "random")
+    settings = ScoreSettings(metrics=metrics, sentences=16, resamples=10)
+    return score(planted, copying, settings, seed=0)
 
 
 @pytest.fixture(scope="module")
@@ -99,20 +101,23 @@ def test_band_summarises_the_draws(result):
         assert (row.low, row.high) == (chance.min()[row.heads_left], chance.max()[row.heads_left])
 
 
-def test_cut_and_masked_models_are_the_same(result):
-    proof = result.tables["proof"].rows
-    assert len(proof) == 4
+def test_cut_and_masked_models_are_the_same_at_every_point_of_the_curve(result):
+    proof, curve = result.tables["proof"].rows, result.tables["curve"].rows
+    place = ["order", "draw", "heads_left"]
+    inner = curve[curve["heads_left"].between(1, 17)]
+    assert proof[place].to_numpy().tolist() == inner[place].to_numpy().tolist()
+    assert result.tables["proof"].n == "4 sentences (test) a model, beam 5"
     assert (proof["largest_logit_difference"] < 1e-4).all()
     assert (proof["nll_difference"] < 1e-5).all()
     assert (proof["translations_equal"] == proof["sentences"]).all()
 
 
 def test_the_proof_finds_a_cut_that_went_wrong(planted, copying, monkeypatch):
-    order = RemovalOrder("gradient", 0, (CARRIER, *(h for h in planted.layout if h != CARRIER)))
+    gone = [CARRIER, *(h for h in planted.layout if h != CARRIER)][:13]
     data = copying.valid.head(6)
-    right = masked_against_cut(planted, Point(order, 5), data, GREEDY)
+    right = compared(planted, gone, data, GREEDY)
     monkeypatch.setattr(type(planted), "without", lambda self, heads: self)
-    wrong = masked_against_cut(planted, Point(order, 5), data, GREEDY)
+    wrong = compared(planted, gone, data, GREEDY)
     assert right["largest_logit_difference"] < 1e-4 < 1 < wrong["largest_logit_difference"]
     assert right["translations_equal"] == 6
     assert wrong["translations_equal"] < 6
@@ -141,7 +146,7 @@ def test_scores_of_another_model_are_refused(nano, copying, scores):
 def test_every_model_is_measured_once_and_an_interrupted_curve_goes_on(
     planted, copying, scores, result, tmp_path, monkeypatch
 ):
-    calls = []
+    calls, settings = [], SETTINGS.with_changes(proofs=0)
 
     def counted(*arguments):
         if len(calls) == 7:
@@ -151,11 +156,11 @@ def test_every_model_is_measured_once_and_an_interrupted_curve_goes_on(
 
     monkeypatch.setattr(points, "measure", counted)
     with pytest.raises(KeyboardInterrupt):
-        prune(planted, copying, SETTINGS, 0, scores=scores, folder=tmp_path)
+        prune(planted, copying, settings, 0, scores=scores, folder=tmp_path)
     first = list(calls)
     calls.clear()
     monkeypatch.setattr(points, "measure", lambda *a: calls.append(a[1]) or measure(*a))
-    resumed = prune(planted, copying, SETTINGS, 0, scores=scores, folder=tmp_path)
+    resumed = prune(planted, copying, settings, 0, scores=scores, folder=tmp_path)
     assert len(first) == 7
     assert not set(first) & set(calls)
     assert len(set(calls)) == len(calls)
