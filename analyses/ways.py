@@ -45,6 +45,9 @@ from .pruning.way_tables import way_tables
 from .removal import RANDOM, head_counts
 from .result import Result
 
+UNTRAINED_DRAWS = 10
+"""Random orders where a model costs its measuring alone."""
+
 
 class WaysSettings(Settings):
     """Which ways, at how many heads, how often, on how much text.
@@ -59,7 +62,8 @@ class WaysSettings(Settings):
         sites: where heads may go.
         by_site: whether curves on which one site alone loses heads are added.
         seeds: repetitions of what depends on a seed.
-        draws: random orders, where `random` is among the ways and nothing is trained after.
+        draws: random orders, where `random` is among the ways; None is `seeds`, and 10 where
+            nothing is trained after.
         control: the way whose shapes are also trained from scratch.
         sentences: the first so many of the main test split.
         search: how to translate; greedy by default.
@@ -75,7 +79,7 @@ class WaysSettings(Settings):
     sites: tuple[str, ...] = SITES
     by_site: bool = False
     seeds: int = Field(default=3, ge=1)
-    draws: int = Field(default=10, ge=1)
+    draws: int | None = Field(default=None, ge=1)
     control: str | None = None
     sentences: int = Field(default=300, ge=1)
     search: SearchSettings = SearchSettings(beam=1)
@@ -202,8 +206,9 @@ def _repeated(name: str, member: Way, task: Task, settings: WaysSettings) -> lis
     trained = finish.updates() > 0
     if member.begins and trained:
         finish = finish.with_changes(share=None)  # it is trained to its end
-    chance = name == RANDOM and not trained
     repetitions = settings.seeds if trained or member.seeded else 1
+    if name == RANDOM:
+        repetitions = settings.draws or (settings.seeds if trained else UNTRAINED_DRAWS)
     return [
         Arm(
             name,
@@ -214,5 +219,5 @@ def _repeated(name: str, member: Way, task: Task, settings: WaysSettings) -> lis
             control=name == settings.control,
             chained=settings.chained and not member.begins,
         )
-        for draw in range(settings.draws if chance else repetitions)
+        for draw in range(repetitions)
     ]
