@@ -281,14 +281,13 @@ def judge_structure(features: Features, trees: Sequence[Tree], probe: Structural
         found = probe.predict(torch.from_numpy(features.select(tree.rows).whole()))
         if probe.kind == "distance":
             arcs[index] = _arcs(tree, found)
-            rows = [_spearman(*it) for it in zip(found, tree.distances, strict=True)]
-            value = float(np.mean(rows))
+            value = float(_spearman(found, tree.distances).mean())
         else:
             roots = np.flatnonzero((tree.depths == 0) & ~tree.punctuation)
             words = np.flatnonzero(~tree.punctuation)
             if len(roots) == 1:
                 arcs[index] = words[found[words].argmin()] == roots[0], 1
-            value = _spearman(found, tree.depths)
+            value = float(_spearman(found[None], tree.depths[None])[0])
         if len(tree) in LENGTHS and np.isfinite(value):
             by_length[len(tree)].append(value)
     means = [float(np.mean(values)) for values in by_length.values()]
@@ -330,10 +329,19 @@ def spanning_tree(distances: Array) -> list[tuple[int, int]]:
     return arcs
 
 
-def _spearman(one: Array, other: Array) -> float:
-    """Return the rank correlation of finite pairs, NaN where one of them is constant."""
+def _spearman(one: Array, other: Array) -> Array:
+    """Return the rank correlation of each row's finite pairs, NaN where one of them is constant.
+
+    Args:
+        one, other: [row, word]
+    """
     there = np.isfinite(one) & np.isfinite(other)
-    ranks = rankdata(one[there]), rankdata(other[there])
-    if len(ranks[0]) < 2 or np.ptp(ranks[0]) == 0 or np.ptp(ranks[1]) == 0:
-        return float("nan")
-    return float(np.corrcoef(*ranks)[0, 1])
+    if len(one) > 1 and not there.all():
+        return np.concatenate(
+            [_spearman(a[None], b[None]) for a, b in zip(one, other, strict=True)]
+        )
+    ranks = (rankdata(it[there].reshape(len(one), -1), axis=1) for it in (one, other))
+    a, b = (it - it.mean(1, keepdims=True) for it in ranks)
+    with np.errstate(invalid="ignore"):
+        found: Array = (a * b).sum(1) / np.sqrt((a**2).sum(1) * (b**2).sum(1))
+    return found

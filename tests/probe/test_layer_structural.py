@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from scipy.stats import spearmanr
 
 from headcount.models.errors import DataError
 from headcount.probe.annotations import AnnotatedSentence, Word
@@ -10,6 +11,7 @@ from headcount.probe.layers.features import Features
 from headcount.probe.layers.structural import (
     StructuralSettings,
     Tree,
+    _spearman,
     fit_structural,
     judge_structure,
     spanning_tree,
@@ -86,6 +88,17 @@ def test_a_spanning_tree_by_hand():
     assert spanning_tree(np.zeros((1, 1))) == []
     zeros = spanning_tree(np.zeros((4, 4)))  # equal words still make a tree
     assert len(zeros) == 3 and {a for arc in zeros for a in arc} == {0, 1, 2, 3}
+
+
+def test_rank_correlations_row_by_row_are_those_of_scipy():
+    generator = np.random.default_rng(3)
+    found, gold = generator.normal(size=(4, 6)), generator.integers(0, 3, size=(4, 6)) * 1.0
+    gold[1, 2] = np.inf  # a word of another tree
+    rows = _spearman(found, gold)
+    for row, one, other in zip(rows, found, gold, strict=True):
+        there = np.isfinite(other)
+        assert row == pytest.approx(spearmanr(one[there], other[there]).statistic)
+    assert np.isnan(_spearman(np.array([[1.0, 2.0], [1.0, 2.0]]), np.ones((2, 2)))).all()
 
 
 def test_a_planted_tree_metric_is_found(metric):
