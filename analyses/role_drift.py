@@ -3,7 +3,8 @@
 Two models are set beside the whole one: the CUT one, from which heads were removed and nothing
 else was done, and the SMALLER one that was trained on. A head keeps its id, so every head and
 question that had a role before, or has one after, is one row: its right answers before and
-after on the same sentences, with the paired interval of the change.
+after on the same sentences, those on which questions are scored, with the paired interval of
+the change; for resting and blocks, the attention that goes there.
 
 A role that was there before and is not after was LOST, although its head was kept; one that
 was not there before was GAINED: heads take over what others did. Roles of removed heads are
@@ -18,21 +19,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from torch import Tensor
 
-from ..models.gates import Head
+from ..models.gates import SITES, Head
+from ..probe.roles import KINDS, drawn_sentences
 from .columns import HEAD
 from .result import Column, Table
 from .role_seeing import Seen
-from .role_tables import BY_SENTENCE, SHARE, Answer, resampled
+from .role_tables import BY_SENTENCE, FAMILIES, SHARE, Weights, resampled
 
 DRIFT = (
     Column("model", "text", "cut (heads removed), or smaller (and trained on)"),
     *HEAD,
-    Column("family", "text", "position, syntax, semantics, tokens or alignment"),
+    Column("family", "text", FAMILIES),
     Column("role", "text", "what the head looks at"),
-    Column("before", "number", "share of queries that do so in the whole model", SHARE),
+    Column("before", "number", "as in `roles`, in the whole model", SHARE),
     Column("after", "number", "the same in the other model", SHARE),
     Column("change", "number", "after - before", SHARE),
     Column("change_low", "number", "lower bound of the paired interval", SHARE),
@@ -42,7 +43,7 @@ DRIFT = (
 )
 KEPT = (
     Column("model", "text", "cut (heads removed), or smaller (and trained on)"),
-    Column("family", "text", "position, syntax, semantics, tokens or alignment"),
+    Column("family", "text", FAMILIES),
     Column("role", "text", "what heads looked at"),
     Column("heads", "whole", "heads of the whole model that had the role"),
     Column("removed", "whole", "of them, removed"),
@@ -53,19 +54,17 @@ Has = Mapping[tuple[str, str], set[Head]]
 """Heads with a role, by family and role."""
 
 
-def roles_of(answers: Sequence[Answer], seen: Seen) -> dict[tuple[str, str], set[Head]]:
-    """Return the heads of every role that one head can have or lose."""
-    found: dict[tuple[str, str], set[Head]] = {}
-    for it in answers:
-        if it.role:
-            found.setdefault((it.family, it.name), set()).add(it.found.head)
-    profile = seen.offsets
-    for head, (offset, _), placed in zip(
-        profile.layout, profile.best(), profile.positional(), strict=True
-    ):
-        if placed:
-            found.setdefault(("position", f"{offset:+d}" if offset else "0"), set()).add(head)
-    return found
+def roles_of(found: Table) -> Has:
+    """Return the heads of every role.
+
+    Args:
+        found: the table `roles`.
+    """
+    has: dict[tuple[str, str], set[Head]] = {}
+    for row in found.rows.to_dict("records"):
+        head = Head(str(row["site"]), int(row["layer"]), int(row["head"]))
+        has.setdefault((str(row["family"]), str(row["role"])), set()).add(head)
+    return has
 
 
 def drift_tables(
@@ -90,7 +89,7 @@ def drift_tables(
     for model, (seen, has) in after.items():
         layout = seen.offsets.layout
         generator = np.random.default_rng(seed)
-        weights = generator.multinomial(len(score), [1 / len(score)] * len(score), resamples)
+        weights = drawn_sentences(generator, len(score), resamples)
         for role in sorted({*before[1], *has}):
             had, now = before[1].get(role, set()), has.get(role, set())
             kept.append(
@@ -125,7 +124,7 @@ def _change(
     role: tuple[str, str],
     head: Head,
     score: list[int],
-    weights: NDArray[np.int64],
+    weights: Weights,
 ) -> dict[str, float] | None:
     """Return the share of a role before and after, None where it was not asked for in both."""
     own, other = (_counts(seen, role, head) for seen in (before, after))
@@ -149,14 +148,22 @@ def _change(
 
 def _counts(seen: Seen, role: tuple[str, str], head: Head) -> tuple[Tensor, Tensor] | None:
     """Return how often a head did what a role asks, and how often it was asked  # [sentence]."""
-    if role[0] == "position":
-        counts = seen.offsets.counts[:, seen.offsets.layout.column_of(head)]  # [sentence, bin]
-        return counts[:, seen.offsets.offsets.index(int(role[1]))].double(), counts.sum(1).double()
-    for family, scores in seen.answers:
-        if family == role[0] and head in scores.heads:
+    family, name = role
+    column = seen.offsets.layout.column_of(head)
+    if family == "position":
+        counts = seen.offsets.counts[:, column]  # [sentence, bin]
+        return counts[:, seen.offsets.offsets.index(int(name))].double(), counts.sum(1).double()
+    if family == "rest":
+        mass = seen.sinks.mass[:, column, KINDS.index(name)]  # [sentence]
+        return mass.double(), seen.sinks.queries[:, column].double()
+    if family == "block":
+        asked = seen.relative.asked[:, SITES.index(head.site)]  # [sentence]
+        return seen.relative.inside[:, column].double(), asked.double()
+    for of, scores in seen.answers:
+        if of == family and head in scores.heads:
             names = [f"{arc.relation}, {arc.direction}" for arc in scores.arcs]
-            if role[1] in names:
-                row = names.index(role[1])
+            if name in names:
+                row = names.index(name)
                 right = scores.right[:, row, scores.heads.index(head)]
                 return right.double(), scores.asked[:, row].double()
     return None

@@ -7,13 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..probe.roles import compared, holm
+from ..probe.roles import compared, drawn_sentences, holm
 from .result import Table
 from .role_alignment import alignment_table
-from .role_drift import Has, drift_tables, roles_of
+from .role_drift import drift_tables, roles_of
 from .role_seeing import Seen
 from .role_shapes import blocks_table, shapes_table
-from .role_tables import Answer, arcs_table, offsets_table, roles_table, sinks_table
+from .role_tables import (
+    Answer,
+    Weights,
+    arcs_table,
+    offsets_table,
+    roles_table,
+    sinks_table,
+)
 
 
 @dataclass(frozen=True)
@@ -27,11 +34,6 @@ class Found:
 
     seen: Seen
     answers: list[Answer]
-
-    @property
-    def roles(self) -> Has:
-        """Return the heads of every role."""
-        return roles_of(self.answers, self.seen)
 
 
 def answers_of(own: Seen, floors: Sequence[Seen], resamples: int, seed: int) -> list[Answer]:
@@ -77,37 +79,39 @@ def tables_of(
         seed: of the resamples.
         n: how many sentences, in words.
     """
-    seen, answers = own.seen, own.answers
-    size = len(seen.offsets.counts)
+    seen, size = own.seen, len(own.seen.offsets.counts)
     choose, score = halves(size)
     draw = np.random.default_rng(seed)
-    whole = draw.multinomial(size, [1 / size] * size, resamples)
+    whole = drawn_sentences(draw, size, resamples)
     half = f"{len(score)} of {n}"
-    blocks = blocks_table(seen.relative, [floor.relative for floor in floors], whole, n)
     shapes = [(network.relative, network.sinks) for network in (seen, *floors)]
-    tables = {
-        "roles": roles_table(answers, seen.offsets, seen.sinks, blocks, whole, n),
-        "arcs": arcs_table(answers, half),
+    tables = _roles(own, floors, whole, n) | {
+        "arcs": arcs_table(own.answers, half),
         "offsets": offsets_table(
             seen.offsets, [floor.offsets for floor in floors], seen.relative, n
         ),
-        "sinks": sinks_table(seen.sinks, [floor.sinks for floor in floors], whole, n),
-        "blocks": blocks,
         "shapes": shapes_table(shapes, n),
     }
     if seen.alignment:
-        drawn = draw.multinomial(len(score), [1 / len(score)] * len(score), resamples)
+        drawn = drawn_sentences(draw, len(score), resamples)
         models = {"whole": seen.alignment} | {
             name: found.seen.alignment for name, found in others.items()
         }
         tables["alignment"] = alignment_table(models, choose, score, drawn, half)
     if others:
-        tables |= drift_tables(
-            (seen, own.roles),
-            {name: (found.seen, found.roles) for name, found in others.items()},
-            score,
-            resamples,
-            seed,
-            half,
-        )
+        after = {}
+        for name, found in others.items():
+            has = roles_of(_roles(found, floors, whole, n)["roles"])
+            after[name] = (found.seen, has)
+        before = (seen, roles_of(tables["roles"]))
+        tables |= drift_tables(before, after, score, resamples, seed, half)
     return tables
+
+
+def _roles(found: Found, floors: Sequence[Seen], weights: Weights, n: str) -> dict[str, Table]:
+    """Return the table `roles` of a network, with those that it is made of."""
+    seen = found.seen
+    sinks = sinks_table(seen.sinks, [floor.sinks for floor in floors], weights, n)
+    blocks = blocks_table(seen.relative, [floor.relative for floor in floors], weights, n)
+    roles = roles_table(found.answers, seen.offsets, sinks, blocks, weights, n)
+    return {"roles": roles, "sinks": sinks, "blocks": blocks}

@@ -113,7 +113,7 @@ def see(
     """
     layout, size = translator.layout, len(sides[0].sentences)
     offsets, sinks = OffsetObserver(layout, size), SinkObserver(layout, size)
-    relative = RelativeObserver(layout, sides)
+    relative = RelativeObserver(layout, size)
     questions = [(family, observer.fresh()) for family, observer in asking]
     aligning = {
         (of, asked): AlignmentObserver(layout, sides, linked.pairs, said=asked == "said", of=of)
@@ -138,3 +138,14 @@ def see(
         [(family, observer.scores) for family, observer in questions],
         {way: observer.scores for way, observer in aligning.items()},
     )
+
+
+def not_asked(seen: Seen) -> list[str]:
+    """Say how many questions of the annotation could not be asked, if any."""
+    names = {"syntax": "arcs", "semantics": "pairs joined by meaning", "alignment": "gold links"}
+    lost = {name: [it.unseen for of, it in seen.answers if of == name] for name in names}
+    lost["alignment"] = lost["alignment"][:1]  # where words are read and said it is the same links
+    said = [f"{sum(count)} {names[name]}" for name, count in lost.items() if sum(count)]
+    if not said:
+        return []
+    return [f"Not asked for, because no pieces tell their words apart: {', '.join(said)}."]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..models.gates import Head
 from ..probe.roles import KINDS, OffsetProfile, RelativeMap, SinkMass, Tested
 from ..probe.roles.positional import STRICT
+from ..probe.roles.testing import PARTS
 from .columns import HEAD
 from .result import Column, Table
 
@@ -21,6 +22,7 @@ RESTING = 0.5
 """Share of a head's attention from which it is said to rest on a kind of key."""
 SHARE = "share, 0 to 1"
 BY_SENTENCE = "95 % percentile bootstrap over sentences"
+FAMILIES = "position, rest, block, syntax, semantics, tokens or alignment"
 ARCS = (
     *HEAD,
     Column("family", "text", "syntax, semantics, tokens or alignment"),
@@ -42,7 +44,7 @@ ARCS = (
 )
 ROLES = (
     *HEAD,
-    Column("family", "text", "position, rest, block, syntax, semantics, tokens or alignment"),
+    Column("family", "text", FAMILIES),
     Column("role", "text", "what the head looks at"),
     Column("share", "number", "queries that do so, or the attention that rests there", SHARE),
     Column("share_low", "number", "lower bound of the interval", SHARE),
@@ -71,7 +73,7 @@ SINKS = (
     Column("random", "number", "the same in random weights, the largest of all heads", SHARE),
 )
 Row = dict[str, Any]
-Weights = NDArray[np.int64]
+Weights = NDArray[np.int16]
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,7 @@ def sinks_table(found: SinkMass, floors: Sequence[SinkMass], weights: Weights, n
         weights: how often each resample has a sentence [resample, sentence]
     """
     largest = largest_of([floor.shares() for floor in floors], found.layout.heads)
-    bounds = resampled(found.mass, found.queries[..., None].expand_as(found.mass), weights)
+    bounds = resampled(found.mass, found.queries[..., None], weights)
     shares = found.shares().tolist()
     rows = []
     for column, head in enumerate(found.layout):
@@ -189,16 +191,14 @@ def resampled(
     """Return the percentile interval of a ratio of sums over sentences.
 
     Args:
-        counts, total: numerator and denominator  # each [sentence, ...]
+        counts, total: numerator and denominator, which may be broadcast  # each [sentence, ...]
         weights: how often each resample has a sentence [resample, sentence]
     """
-    shape = counts.shape[1:]
-    drawn = weights.astype(np.float64)
-    top, bottom = (
-        drawn @ it.reshape(len(counts), -1).double().numpy() for it in (counts, total)
-    )  # each [resample, ...]
+    top, bottom = _summed(counts, weights), _summed(total, weights)  # each [resample, ...]
     with np.errstate(invalid="ignore"):  # a resample in which nothing was asked
         ratios = top / bottom
+    shape = ratios.shape[1:]
+    ratios = ratios.reshape(len(ratios), -1)
     missing = np.isnan(ratios)
     whole, some = ~missing.any(0), missing.any(0) & ~missing.all(0)
     bounds = np.full((2, ratios.shape[1]), np.nan)
@@ -209,16 +209,36 @@ def resampled(
     return low.reshape(shape), high.reshape(shape)
 
 
+def _summed(counts: torch.Tensor, weights: Weights) -> NDArray[np.float64]:
+    """Return the sums of every resample, some resamples at once  # [resample, ...].
+
+    Args:
+        counts: [sentence, ...]
+        weights: [resample, sentence]
+    """
+    flat = counts.reshape(len(counts), -1).double().numpy()
+    parts = [some.astype(np.float64) @ flat for some in np.array_split(weights, PARTS)]
+    return np.concatenate(parts).reshape(len(weights), *counts.shape[1:])
+
+
 def roles_table(
     answers: Iterable[Answer],
     profile: OffsetProfile,
-    sinks: SinkMass,
+    sinks: Table,
     blocks: Table,
     weights: Weights,
     n: str,
 ) -> Table:
-    """Return every role of every head, one a row, by head."""
-    rows = [*_positions(profile, weights), *_rests(sinks, weights), *_blocks(blocks)]
+    """Return every role of every head, one a row, by head.
+
+    Args:
+        answers: to all questions.
+        profile: where heads look by distance.
+        sinks, blocks: the tables of this name.
+        weights: how often each resample has a sentence [resample, sentence]
+        n: how many sentences, in words.
+    """
+    rows = [*_positions(profile, weights), *_rests(sinks), *_blocks(blocks)]
     for it in answers:
         if it.role:
             found = it.found
@@ -248,20 +268,20 @@ def roles_table(
 
 
 def _positions(profile: OffsetProfile, weights: Weights) -> Iterable[Row]:
-    total = profile.counts.sum(2, keepdim=True).expand_as(profile.counts)
-    low, high = resampled(profile.counts, total, weights)
     for column, (head, (offset, share)) in enumerate(
         zip(profile.layout, profile.best(), strict=True)
     ):
         if share >= STRICT:
-            bin = profile.offsets.index(offset)
+            counts = profile.counts[:, column]  # [sentence, bin]
+            there = counts[:, profile.offsets.index(offset)]  # [sentence]
+            low, high = resampled(there[:, None], counts.sum(1, keepdim=True), weights)
             yield {
                 **head._asdict(),
                 "family": "position",
                 "role": f"{offset:+d}" if offset else "0",
                 "share": share,
-                "share_low": low[column, bin],
-                "share_high": high[column, bin],
+                "share_low": low[0],
+                "share_high": high[0],
             }
 
 
@@ -280,19 +300,15 @@ def _blocks(blocks: Table) -> Iterable[Row]:
             }
 
 
-def _rests(sinks: SinkMass, weights: Weights) -> Iterable[Row]:
-    low, high = resampled(sinks.mass, sinks.queries[..., None].expand_as(sinks.mass), weights)
-    for column, (head, shares) in enumerate(
-        zip(sinks.layout, sinks.shares().tolist(), strict=True)
-    ):
-        for place, kind in enumerate(KINDS):
-            # Words are no sink: a head that looks at words looks at all sorts of things.
-            if kind != "words" and shares[place] >= RESTING:
-                yield {
-                    **head._asdict(),
-                    "family": "rest",
-                    "role": kind,
-                    "share": shares[place],
-                    "share_low": low[column, place],
-                    "share_high": high[column, place],
-                }
+def _rests(sinks: Table) -> Iterable[Row]:
+    for row in sinks.rows.to_dict("records"):
+        # Words are no sink: a head that looks at words looks at all sorts of things.
+        if row["kind"] != "words" and row["mass"] >= RESTING:
+            yield {
+                **{name: row[name] for name in ("site", "layer", "head")},
+                "family": "rest",
+                "role": row["kind"],
+                "share": row["mass"],
+                "share_low": row["mass_low"],
+                "share_high": row["mass_high"],
+            }

@@ -46,9 +46,12 @@ from .result import Result, Table
 from .role_causal import causal_table
 from .role_found import Found, answers_of, tables_of
 from .role_importance import importance_table
-from .role_seeing import Seen, asking_of, see
+from .role_seeing import Seen, asking_of, not_asked, see
 from .role_survival import ANY, survival_table
 from .role_text import RoleText
+
+FOREIGN = 0.2
+"""Share of source pieces new to training text from which a text is said to be foreign."""
 
 
 class RolesSettings(Settings):
@@ -57,7 +60,7 @@ class RolesSettings(Settings):
     Args:
         sentences: at most so many, spread evenly over the text.
         random_networks: networks with random weights that are looked at as well.
-        fewest: questions that a kind must have to be asked.
+        fewest: questions that a kind must have to be asked; of a relation, arcs.
         likeness_sentences: of these, so many tell which heads are alike.
         training_sentences: on which it is counted which source tokens are rare.
         frequent_types: so many of the most frequent types are not.
@@ -114,9 +117,10 @@ def roles(
     networks, remarks = _networks(translator, settings, seed)
     own, floors, others, sides = _look(networks, pruned, text, counts, settings, seed, progress)
     n = f"{len(text.pairs)} sentences ({text.name})"
-    remarks = [*text.remarks, *remarks, *own.seen.remarks]
+    remarks = [*text.remarks, *_foreign(translator, text, counts), *remarks, *own.seen.remarks]
     for name, side in zip(("source", "target"), sides, strict=True):
         remarks.append(f"Of the {name} side, {side.coverage.remark()}")
+    remarks += not_asked(own.seen)
     tables = tables_of(own, floors, others, settings.resamples, seed, n)
     having = _having(tables["roles"])
     if scores is not None:
@@ -146,6 +150,19 @@ def roles(
         device=translator.device,
     )
     return Result("roles", tables, settings.model_dump(mode="json"), origin, tuple(remarks))
+
+
+def _foreign(translator: Translator, text: RoleText, counts: Mapping[int, int]) -> list[str]:
+    """Warn of source text whose pieces training text does not have, such as another language's."""
+    found = source_counts(translator, text.plain)
+    new = sum(count for piece, count in found.items() if piece not in counts)
+    share = new / max(1, found.total())
+    if not counts or share < FOREIGN:
+        return []
+    return [
+        f"{share:.0%} of the source pieces are in none of the training sentences that were "
+        "counted: is the text in the language that the model reads?"
+    ]
 
 
 def _networks(

@@ -4,16 +4,16 @@
     offsets = OffsetObserver(translator.layout, len(sides[0].sentences))
     arcs = ArcObserver(translator.layout, "encoder", sides[0])
     walk(translator, sides, [offsets, arcs])
-    offsets.profile.best()               # offset and share of every head
-    arcs.scores.held_out(even, odd)      # head and baseline of every relation
-    sides[0].coverage.remark()           # what could not be aligned
+    offsets.profile.best()                              # offset and share of every head
+    compared(arcs.scores, even, odd, generator=draw)    # every head beside its baselines
+    sides[0].coverage.remark()                          # what could not be aligned
 
 Attention weights say where a head looks, not what it does with what it sees; whether a role
 matters is a question for the head gates.
 """
 
 from .aligning import AlignmentObserver, AlignmentQuality, AlignmentScores, LinkObserver
-from .answers import ArcScores, Choice
+from .answers import ArcScores
 from .asking import QuestionObserver
 from .positional import OffsetObserver, OffsetProfile
 from .questions import Arc
@@ -21,7 +21,7 @@ from .relative import RelativeMap, RelativeObserver
 from .semantic import semantic_questions
 from .sinks import KINDS, SinkMass, SinkObserver
 from .syntactic import ArcObserver
-from .testing import Tested, compared, holm
+from .testing import Tested, compared, drawn_sentences, holm
 from .tokens import source_counts, token_observers
 from .walk import MAPS, Observer, RoleView, Side, joined, walk
 
@@ -36,11 +36,11 @@ __all__ = [
     "Arc",
     "ArcObserver",
     "ArcScores",
-    "Choice",
     "LinkObserver",
     "QuestionObserver",
     "Tested",
     "compared",
+    "drawn_sentences",
     "holm",
     "source_counts",
     "token_observers",

@@ -26,7 +26,7 @@ bounded: a target word that translates two words can have only one of them. And 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -62,8 +62,7 @@ class AlignmentScores:
         links: |A|  # [sentence, aligner]
         in_sure: |A & S|  # [sentence, aligner]
         in_possible: |A & P|  # [sentence, aligner]
-        sure: |S|  # [sentence]
-        lost: gold links of words without pieces, which no aligner can find.
+        sure: |S|, links of words without pieces left out  # [sentence]
     """
 
     aligners: tuple[str, ...]
@@ -71,7 +70,6 @@ class AlignmentScores:
     in_sure: Tensor
     in_possible: Tensor
     sure: Tensor
-    lost: int
 
     def quality(self, sentences: Sequence[int] | None = None) -> list[AlignmentQuality]:
         """Return the quality of every aligner, from counts over all sentences together.
@@ -130,23 +128,15 @@ class AlignmentObserver(Observer):
         heads = [str(head) for head in layout.heads if head.site == "cross"]
         means = [f"cross.{name.layer} {MEAN}" for name, _ in self.layers]
         aligners = (*heads, *means, MEAN, UNION)
-        self.gold = [
-            (_units(pair.sure, sides, index), _units(pair.possible, sides, index))
-            for index, pair in enumerate(pairs)
-        ]
+        self.sides, self.pairs = sides, pairs
         shape = (len(pairs), len(aligners))
         self.scores = AlignmentScores(
             aligners,
             links=torch.zeros(shape, dtype=torch.int32),
             in_sure=torch.zeros(shape, dtype=torch.int32),
             in_possible=torch.zeros(shape, dtype=torch.int32),
-            sure=torch.tensor([len(sure[0]) for sure, _ in self.gold], dtype=torch.int32),
-            lost=sum(possible[1] for _, possible in self.gold),
+            sure=torch.zeros(len(pairs), dtype=torch.int32),
         )
-        self.sizes = [
-            tuple(len(side.pieces[index].unit_pieces) for side in sides)
-            for index in range(len(pairs))
-        ]
 
     def observe(self, view: RoleView) -> None:
         """Count one batch; see `Observer.observe`."""
@@ -159,11 +149,20 @@ class AlignmentObserver(Observer):
         means = [each.mean(1, keepdim=True) for each in weights]
         whole = torch.cat(weights, dim=1)
         every = torch.cat([whole, *means, whole.mean(1, keepdim=True)], dim=1)
-        units = torch.tensor([self.sizes[index][0] for index in view.batch.indices.tolist()])
-        none = torch.arange(every.shape[3]) >= units[:, None]  # [batch, source unit]
+        units = self._sizes(view.batch.indices.tolist())[:, :1]  # [batch, 1]
+        none = torch.arange(every.shape[3]) >= units  # [batch, source unit]
         every = every.masked_fill(none[:, None, None].to(every.device), -torch.inf)
         looked = every.argmax(-1).cpu()  # [batch, aligner, target unit]
         self._count(view.batch.indices.tolist(), looked, every.shape[3], whole.shape[1])
+
+    def _sizes(self, here: list[int]) -> Tensor:
+        """Return how many units source and target have  # [batch, side]."""
+        return torch.tensor([[len(it.pieces[at].unit_pieces) for it in self.sides] for at in here])
+
+    def _gold(self, at: int, *, possible: bool) -> frozenset[tuple[int, int]]:
+        """Return the links of a pair, as units."""
+        pair = self.pairs[at]
+        return _units(pair.possible if possible else pair.sure, self.sides, at)[0]
 
     def _count(self, here: list[int], looked: Tensor, source: int, heads: int) -> None:
         """Count the pairs of a batch.
@@ -174,7 +173,7 @@ class AlignmentObserver(Observer):
             source: units of the longest source.
             heads: how many of the aligners are heads; the union is theirs.
         """
-        sizes = torch.tensor([self.sizes[index] for index in here])  # [batch, side]
+        sizes = self._sizes(here)
         asks = torch.arange(looked.shape[2]) < sizes[:, 1:]  # [batch, target unit]
         asks &= sizes[:, :1] > 0
         # The union of the heads, as links: a head's link to a unit that another head links too
@@ -189,10 +188,12 @@ class AlignmentObserver(Observer):
             cells = [
                 (row, there, to)
                 for row, at in enumerate(here)
-                for to, there in self.gold[at][which][0]
+                for to, there in self._gold(at, possible=which > 0)
             ]
             if cells:
                 gold[tuple(torch.tensor(cells).T)] = True
+            if not which:
+                self.scores.sure[here] = gold.sum((1, 2)).int()
             right = gold.gather(2, looked.transpose(1, 2)) & asks[:, :, None]
             both = (gold & union).sum((1, 2))[:, None]  # [batch, 1]
             counts[here] = torch.cat([right.sum(1), both], dim=1).int()
@@ -223,16 +224,17 @@ class LinkObserver(WordObserver):
     ) -> None:
         self.said = said
         arc = Arc("alignment", "target word->source word, " + ("said" if said else "read"))
-        found = []
-        lost = 0
-        for index, pair in enumerate(pairs):
-            links, unseen = _units(pair.possible, sides, index)
-            lost += unseen
-            partners: dict[int, set[int]] = {}
-            for here, there in links:
-                partners.setdefault(there, set()).add(here)
-            found.append([Question(arc, it, frozenset(keys)) for it, keys in partners.items()])
-        asked = Asked(found, [len(pieces.unit_pieces) for pieces in sides[0].pieces], lost)
+
+        def found() -> Iterator[tuple[list[Question], int]]:
+            for index, pair in enumerate(pairs):
+                links, unseen = _units(pair.possible, sides, index)
+                partners: dict[int, set[int]] = {}
+                for here, there in links:
+                    partners.setdefault(there, set()).add(here)
+                asked = [Question(arc, it, frozenset(keys)) for it, keys in partners.items()]
+                yield asked, unseen
+
+        asked = Asked(found(), [len(pieces.unit_pieces) for pieces in sides[0].pieces])
         super().__init__(layout, "cross", asked, visible_in("cross"), fewest=fewest)
 
 

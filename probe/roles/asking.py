@@ -4,30 +4,37 @@ A question is a query with the keys that are right answers (`questions.py`); a h
 the key with its largest attention. Queries and keys are units of words, with attention pooled
 over their pieces (`pooling.py`), or, for questions about tokens, positions of the model's
 input. What needs no model (fixed places, chance) is counted once, before any batch.
+
+Of a question only its numbers are kept, in long tensors of all questions together: an object for
+each would be most of the memory that a long text takes.
 """
 
 from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections import Counter
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import Self
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from ...models.gates import Attention, Head, HeadLayout
 from .answers import FIRST, LAST, ArcScores
-from .questions import Question
+from .questions import Arc, Question
 from .walk import Observer, RoleView
 
 FEWEST = 50
 """Questions that a kind must have to be scored."""
 FURTHEST = 10
 """Largest offset that a baseline may have."""
+SOME = 100
+"""Sentences whose baselines are counted at once."""
+Visible = Callable[[Tensor, Tensor], Tensor]
+"""How many keys every query can see, of the query and the keys of its sentence."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +42,106 @@ class Asked:
     """The questions of a corpus.
 
     Args:
-        questions: of every sentence.
+        questions: of every sentence, and how many cannot be asked, because no pieces tell their
+            words apart; read once.
         keys: how many keys every sentence has, hidden ones included.
-        unseen: questions that cannot be asked, because no pieces tell their words apart.
+        by_arc: whether the size of a kind is its arcs, (query, right answer), and not its queries.
     """
 
-    questions: Sequence[Sequence[Question]]
+    questions: Iterable[tuple[Sequence[Question], int]]
     keys: Sequence[int]
-    unseen: int = 0
+    by_arc: bool = False
+
+
+@dataclass(frozen=True)
+class Laid:
+    """All questions, laid out in long tensors.
+
+    Args:
+        arcs: kinds that are asked for.
+        starts: where the questions of every sentence start, and the end  # [sentence + 1]
+        query, kind: of every question  # each int32 [question]
+        partner_starts: where its right answers start, and the end  # [question + 1]
+        partners: right answers  # int32 [partner]
+        unseen: questions that cannot be asked.
+    """
+
+    arcs: tuple[Arc, ...]
+    starts: Tensor
+    query: Tensor
+    kind: Tensor
+    partner_starts: Tensor
+    partners: Tensor
+    unseen: int
+
+    @property
+    def sizes(self) -> Tensor:
+        """Return how many right answers every question has  # [question]."""
+        return self.partner_starts.diff()
+
+    def of(self, sentences: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Return the questions of some sentences.
+
+        Returns:
+            the place of each in `sentences`, its number  # each [question]
+            which of them a right answer belongs to, and that answer  # each [partner]
+        """
+        first, last = self.starts[sentences], self.starts[sentences + 1]
+        rows = torch.arange(len(first)).repeat_interleave(last - first)  # [question]
+        found = _ranges(first, last)  # [question]
+        start, end = self.partner_starts[found], self.partner_starts[found + 1]
+        partner_of = torch.arange(len(found)).repeat_interleave(end - start)  # [partner]
+        return rows, found, partner_of, self.partners[_ranges(start, end)].long()
+
+
+def _ranges(first: Tensor, last: Tensor) -> Tensor:
+    """Return first, first + 1, ..., last - 1 of every pair, one after another."""
+    sizes = last - first
+    before = sizes.cumsum(0) - sizes  # numbers of the pairs in front
+    return torch.arange(int(sizes.sum())) + (first - before).repeat_interleave(sizes)
+
+
+def laid(asked: Asked, fewest: int) -> Laid:
+    """Lay out the questions of kinds that have enough of them.
+
+    Args:
+        asked: the questions.
+        fewest: queries (or arcs) that a kind must have.
+    """
+    kinds: dict[Arc, int] = {}
+    counts, query, kind, sizes, partners = (array("q") for _ in range(5))
+    unseen = 0
+    for questions, lost in asked.questions:
+        unseen += lost
+        counts.append(len(questions))
+        for arc, at, right in questions:
+            kind.append(kinds.setdefault(arc, len(kinds)))
+            query.append(at)
+            sizes.append(len(right))
+            partners.extend(right)
+    per_sentence, of_kind, of_query, size, keys = (
+        torch.from_numpy(np.array(it)) for it in (counts, kind, query, sizes, partners)
+    )
+    many = torch.bincount(of_kind, size if asked.by_arc else None, minlength=len(kinds))
+    arcs = tuple(sorted(arc for arc, at in kinds.items() if many[at] >= fewest))
+    row = torch.full((len(kinds),), -1)  # [kind]
+    row[torch.tensor([kinds[arc] for arc in arcs], dtype=torch.long)] = torch.arange(len(arcs))
+    of_kind = row[of_kind]  # [question]
+    kept = of_kind >= 0
+    owner = torch.arange(len(per_sentence)).repeat_interleave(per_sentence)  # [question]
+    return Laid(
+        arcs,
+        _starts(torch.bincount(owner[kept], minlength=len(per_sentence))),
+        of_query[kept].int(),
+        of_kind[kept].int(),
+        _starts(size[kept]),
+        keys[kept.repeat_interleave(size)].int(),
+        unseen,
+    )
+
+
+def _starts(sizes: Tensor) -> Tensor:
+    return torch.cat([torch.zeros(1, dtype=torch.long), sizes.cumsum(0)])
 
 
 class QuestionObserver(Observer):
@@ -52,7 +151,7 @@ class QuestionObserver(Observer):
         layout: heads of the model.
         site: whose heads are asked.
         asked: the questions.
-        visible: how many keys a query can see, of the query and the keys of its sentence.
+        visible: how many keys a query can see.
         fewest: questions that a kind must have in the whole corpus.
         furthest: largest offset of a fixed place.
     """
@@ -62,48 +161,53 @@ class QuestionObserver(Observer):
         layout: HeadLayout,
         site: str,
         asked: Asked,
-        visible: Callable[[int, int], int],
+        visible: Visible,
         *,
         fewest: int = FEWEST,
         furthest: int = FURTHEST,
     ) -> None:
-        total = Counter(question.arc for each in asked.questions for question in each)
-        arcs = tuple(sorted(arc for arc, count in total.items() if count >= fewest))
-        self.site, self.layout, self.furthest = site, layout, furthest
-        self.row = {arc: row for row, arc in enumerate(arcs)}
-        self.questions = [[q for q in each if q.arc in self.row] for each in asked.questions]
+        self.site, self.layout = site, layout
+        self._laid = laid(asked, fewest)
         heads = tuple([head for head in layout.heads if head.site == site])
         offsets = [f"{offset:+d}" for offset in range(-furthest, furthest + 1)]
-        shape = (len(asked.questions), len(arcs))
+        shape = (len(self._laid.starts) - 1, len(self._laid.arcs))
         self.scores = ArcScores(
             heads,
-            arcs,
+            self._laid.arcs,
             right=torch.zeros(*shape, len(heads), dtype=torch.int16),
             places=(*offsets, FIRST, LAST),
             by_place=torch.zeros(*shape, len(offsets) + 2, dtype=torch.int16),
             by_chance=torch.zeros(*shape, dtype=torch.float64),
             asked=torch.zeros(*shape, dtype=torch.int16),
-            unseen=asked.unseen,
+            unseen=self._laid.unseen,
         )
-        for index, keys in enumerate(asked.keys):
-            self._baselines(index, keys, visible)
-        self._flatten()
+        self._baselines(torch.tensor(asked.keys, dtype=torch.long), visible, furthest)
 
-    def _baselines(self, index: int, keys: int, visible: Callable[[int, int], int]) -> None:
-        """Count the questions of a sentence, and what needs no model to answer them."""
-        scores, furthest = self.scores, self.furthest
-        # Views of the tensors: single numbers are much faster to count in numpy.
-        asked, by_chance = scores.asked[index].numpy(), scores.by_chance[index].numpy()
-        by_place = scores.by_place[index].numpy()  # [arc, place]
-        for arc, query, partners in self.questions[index]:
-            row = self.row[arc]
-            asked[row] += 1
-            for partner in partners:
-                if abs(partner - query) <= furthest:
-                    by_place[row, partner - query + furthest] += 1
-            by_place[row, -2] += 0 in partners
-            by_place[row, -1] += keys - 1 in partners
-            by_chance[row] += len(partners) / visible(query, keys)
+    def _baselines(self, keys: Tensor, visible: Visible, furthest: int) -> None:
+        """Count all questions, and what needs no model to answer them.
+
+        Args:
+            keys: of every sentence  # [sentence]
+        """
+        scores, everything = self.scores, self._laid
+        places, arcs = len(scores.places), len(everything.arcs)
+        by_place = scores.by_place.view(-1)
+        one = torch.ones(1, dtype=torch.int16)
+        for some in torch.arange(len(keys)).split(SOME):
+            rows, found, partner_of, partners = everything.of(some)
+            query, seen = everything.query[found].long(), keys[some][rows]  # each [question]
+            cells = some[rows] * arcs + everything.kind[found]  # [question]
+            scores.asked.view(-1).index_add_(0, cells, one.expand(len(cells)))
+            chance = everything.sizes[found] / visible(query, seen)  # [question]
+            scores.by_chance.view(-1).index_add_(0, cells, chance.double())
+            offset = partners - query[partner_of]  # [partner]
+            for right, place in (
+                (offset.abs() <= furthest, offset + furthest),
+                (partners == 0, torch.full_like(partners, places - 2)),
+                (partners == seen[partner_of] - 1, torch.full_like(partners, places - 1)),
+            ):
+                where = (cells[partner_of] * places + place)[right]
+                by_place.index_add_(0, where, one.expand(len(where)))
 
     def fresh(self) -> Self:
         """Return an observer of the same questions that has not counted any answer yet."""
@@ -117,56 +221,26 @@ class QuestionObserver(Observer):
 
     def observe(self, view: RoleView) -> None:
         """Count one batch; see `Observer.observe`."""
-        rows, found, partner_of, partners = self._asked_of(view.batch.indices.tolist())
+        here = view.batch.indices.cpu()
+        rows, found, partner_of, partners = self._laid.of(here)
         if not len(found) or not self.scores.heads:
             return
         columns = {head: column for column, head in enumerate(self.scores.heads)}
-        kinds, sizes = self._kinds[found], self.scores.right.shape
+        sizes = self.scores.right.shape
         into = self.scores.right.view(-1, sizes[2])  # [sentence x arc, head]
-        cells = view.batch.indices[rows] * sizes[1] + kinds  # [question]
+        cells = here[rows] * sizes[1] + self._laid.kind[found]  # [question]
+        queries = self._laid.query[found].long()  # [question]
         for name in view.attention:
             ids = dict(self.layout.by_attention)[name]
             if name.site != self.site or not ids:
                 continue
             looked = self.looked(view, name).cpu()  # [batch, head, query]
-            answers = looked[rows, :, self._queries[found]]  # [question, head]
+            answers = looked[rows, :, queries]  # [question, head]
             keys = 1 + int(torch.maximum(answers.max(), partners.max()))
             is_right = torch.zeros(len(found), keys, dtype=torch.int16)  # [question, key]
             is_right[partner_of, partners] = 1
             first = columns[Head(name.site, name.layer, ids[0])]  # heads of a layer are neighbours
             into[:, first : first + len(ids)].index_add_(0, cells, is_right.gather(1, answers))
-
-    def _flatten(self) -> None:
-        """Lay all questions out in long tensors, so that a batch is counted at once."""
-        flat = [question for each in self.questions for question in each]
-        self._starts = list(accumulate(map(len, self.questions), initial=0))
-        self._queries = torch.tensor([question.query for question in flat], dtype=torch.long)
-        self._kinds = torch.tensor([self.row[question.arc] for question in flat], dtype=torch.long)
-        self._partner_starts = list(accumulate((len(it.partners) for it in flat), initial=0))
-        keys = [key for question in flat for key in question.partners]
-        self._partners = torch.tensor(keys, dtype=torch.long)
-
-    def _asked_of(self, indices: list[int]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Return the questions of some sentences.
-
-        Returns:
-            the row of each in `indices`, its number  # each [question]
-            which of them a right answer belongs to, and that answer  # each [partner]
-        """
-        ranges = [(self._starts[index], self._starts[index + 1]) for index in indices]
-        found = torch.cat([torch.arange(*each) for each in ranges])  # [question]
-        sizes = torch.tensor([end - start for start, end in ranges])  # [batch]
-        rows = torch.arange(len(indices)).repeat_interleave(sizes)  # [question]
-        starts = torch.tensor(self._partner_starts)
-        counts = starts[found + 1] - starts[found]  # [question]
-        partner_of = torch.arange(len(found)).repeat_interleave(counts)  # [partner]
-        partners = torch.cat(
-            [
-                self._partners[self._partner_starts[start] : self._partner_starts[end]]
-                for start, end in ranges
-            ]
-        )  # [partner]
-        return rows, found, partner_of, partners
 
 
 class WordObserver(QuestionObserver):
@@ -192,6 +266,6 @@ class TokenObserver(QuestionObserver):
         return view.attention[name].argmax(-1)
 
 
-def visible_in(site: str) -> Callable[[int, int], int]:
+def visible_in(site: str) -> Visible:
     """Return how many keys a query can see at a site: in the decoder none that follow it."""
     return (lambda query, keys: query + 1) if site == "decoder" else (lambda query, keys: keys)

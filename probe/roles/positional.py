@@ -85,7 +85,7 @@ class OffsetObserver(Observer):
 
     def __init__(self, layout: HeadLayout, sentences: int, furthest: int = FURTHEST) -> None:
         self.furthest = furthest
-        counts = torch.zeros(sentences, len(layout), 2 * furthest + 2, dtype=torch.int32)
+        counts = torch.zeros(sentences, len(layout), 2 * furthest + 2, dtype=torch.int16)
         self.profile = OffsetProfile(layout, counts)
 
     def observe(self, view: RoleView) -> None:
@@ -100,4 +100,4 @@ class OffsetObserver(Observer):
             counted = queries.ordinary[:, None].expand_as(bin).int()  # [batch, head, query]
             counts.scatter_add_(2, bin, counted)
             columns = self.profile.layout.slices[name]
-            self.profile.counts[view.batch.indices, columns] = counts.cpu()
+            self.profile.counts[view.batch.indices, columns] = counts.cpu().short()

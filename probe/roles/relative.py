@@ -28,13 +28,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from ...models.gates import HeadLayout
+from ...models.gates import SITES, Attention, HeadLayout
 from .sinks import is_mark
 from .walk import Observer, RoleView, Side
 
 FURTHEST = 16
 """Largest offset with a bin of its own."""
 NO_BLOCK = -1
+AT_ONCE = 100
+"""Resamples that are summed at once."""
 Array = NDArray[np.float64]
 
 
@@ -62,17 +64,17 @@ class RelativeMap:
     Args:
         layout: the heads.
         weight: attention by offset  # [sentence, head, bin]
-        pairs: queries with a key at an offset  # [sentence, head, bin]
         inside: attention that stays in the query's block  # [sentence, head]
-        inside_pairs: pairs of a block, 0 in sentences of one block  # [sentence, head, bin]
-        asked: words in a block, 0 in sentences of one block  # [sentence, head]
-        queries: words that ask  # [sentence, head]
+        pairs: queries with a key at an offset  # [sentence, site, bin]
+        inside_pairs: pairs of a block, 0 in sentences of one block  # [sentence, site, bin]
+        asked: words in a block, 0 in sentences of one block  # [sentence, site]
+        queries: words that ask  # [sentence, site]
     """
 
     layout: HeadLayout
     weight: Tensor
-    pairs: Tensor
     inside: Tensor
+    pairs: Tensor
     inside_pairs: Tensor
     asked: Tensor
     queries: Tensor
@@ -83,38 +85,50 @@ class RelativeMap:
         furthest = (self.weight.shape[2] - 2) // 2
         return range(-furthest, furthest + 1)
 
+    @property
+    def site(self) -> list[int]:
+        """Return the site of every head, by its place in `SITES`."""
+        return [SITES.index(head.site) for head in self.layout]
+
     def mean(self) -> Tensor:
         """Return the mean map, NaN where no query has a key so far, float64  # [head, bin]."""
-        return self.weight.sum(0, dtype=torch.float64) / self.pairs.sum(0, dtype=torch.float64)
+        pairs = self.pairs.sum(0, dtype=torch.float64)[self.site]  # [head, bin]
+        return self.weight.sum(0, dtype=torch.float64) / pairs
 
     def mass(self) -> Tensor:
         """Return the attention of a mean query by offset, float64  # [head, bin].
 
         Rows sum to the attention that goes to words; the rest goes to BOS and EOS.
         """
-        weight, queries = (it.sum(0, dtype=torch.float64) for it in (self.weight, self.queries))
-        return weight / queries[:, None]
+        queries = self.queries.sum(0, dtype=torch.float64)[self.site]  # [head]
+        return self.weight.sum(0, dtype=torch.float64) / queries[:, None]
 
-    def blocks(self, times: NDArray[np.int64] | None = None) -> Blocks:
+    def blocks(self, times: NDArray[np.integer] | None = None) -> Blocks:
         """Return how far heads stay in their block; NaN where there are no blocks.
 
         Args:
             times: how often each resample has a sentence; by default all once
                 [resample, sentence]
         """
-        some = self.asked.sum(1) > 0  # [sentence]
-        weigh = torch.ones(1, len(some)) if times is None else torch.from_numpy(times)
-        weigh = weigh[:, some].float()
+        weigh = torch.ones(1, len(self.asked)) if times is None else torch.from_numpy(times)
+        some = (self.asked.sum(1) > 0).float()  # [sentence]
+        parts = [self._blocks(each.float() * some) for each in weigh.split(AT_ONCE)]
+        return Blocks(*(torch.cat(it).double().numpy() for it in zip(*parts, strict=True)))
 
-        def total(counts: Tensor) -> Tensor:
-            return torch.tensordot(weigh, counts[some], dims=1)  # [resample, head, ...]
+    def _blocks(self, weigh: Tensor) -> tuple[Tensor, Tensor]:
+        """Return `Blocks` of some resamples  # each [resample, head].
 
-        pairs = total(self.pairs)
-        mean = torch.where(pairs > 0, total(self.weight) / pairs, 0)  # [resample, head, bin]
-        asked = total(self.asked)  # [resample, head]
-        expected = (mean * total(self.inside_pairs)).sum(2) / asked
-        inside = total(self.inside) / asked
-        return Blocks(inside.double().numpy(), expected.double().numpy())
+        Args:
+            weigh: how often each has a sentence  # [resample, sentence]
+        """
+        weight, inside, pairs, inside_pairs, asked = (
+            torch.tensordot(weigh, counts, dims=1)  # [resample, head or site, ...]
+            for counts in (self.weight, self.inside, self.pairs, self.inside_pairs, self.asked)
+        )
+        site = self.site
+        shares = torch.where(pairs > 0, inside_pairs / pairs, 0)  # [resample, site, bin]
+        expected = (weight * shares[:, site]).sum(2)  # [resample, head]
+        return inside / asked[:, site], expected / asked[:, site]
 
 
 class RelativeObserver(Observer):
@@ -122,76 +136,63 @@ class RelativeObserver(Observer):
 
     Args:
         layout: heads of the model.
-        sides: of `joined`.
+        sentences: size of the corpus.
         furthest: largest offset with a bin of its own.
     """
 
-    def __init__(
-        self, layout: HeadLayout, sides: tuple[Side, Side], furthest: int = FURTHEST
-    ) -> None:
+    def __init__(self, layout: HeadLayout, sentences: int, furthest: int = FURTHEST) -> None:
         self.furthest = furthest
-        shape = (len(sides[0].sentences), len(layout))
-        bins = (*shape, 2 * furthest + 2)
+        bins = 2 * furthest + 2
         self.found = RelativeMap(
             layout,
-            weight=torch.zeros(bins),
-            pairs=torch.zeros(bins),
-            inside=torch.zeros(shape),
-            inside_pairs=torch.zeros(bins),
-            asked=torch.zeros(shape),
-            queries=torch.zeros(shape),
+            weight=torch.zeros(sentences, len(layout), bins),
+            inside=torch.zeros(sentences, len(layout)),
+            pairs=torch.zeros(sentences, len(SITES), bins),
+            inside_pairs=torch.zeros(sentences, len(SITES), bins),
+            asked=torch.zeros(sentences, len(SITES)),
+            queries=torch.zeros(sentences, len(SITES)),
         )
-        self.blocks = [[_blocks(side, index) for index in range(shape[0])] for side in sides]
 
     def observe(self, view: RoleView) -> None:
         """Sum one batch; see `Observer.observe`."""
-        here = view.batch.indices
-        where: dict[str, tuple[Tensor, Tensor, Tensor]] = {}
+        here, found = view.batch.indices, self.found
+        where: dict[str, tuple[Tensor, Tensor]] = {}
         for name, weights in view.attention.items():
-            queries, _ = view.tokens(name)
             if name.site not in where:
-                where[name.site] = self._pairs(view, name.site)
-            seen, same, asked = where[name.site]
-            columns = self.found.layout.slices[name]
-            count = queries.ordinary.sum(1, keepdim=True).float().cpu()  # [batch, 1]
-            self.found.queries[here, columns] = count.expand(weights.shape[:2])
+                where[name.site] = self._pairs(view, name)
+            seen, same = where[name.site]
+            columns = found.layout.slices[name]
             weights = weights * seen  # [batch, head, query, key]
-            self.found.weight[here, columns] = by_offset(weights, self.furthest).cpu()
-            self.found.pairs[here, columns] = by_offset(seen, self.furthest).cpu()
+            found.weight[here, columns] = by_offset(weights, self.furthest).cpu()
             if name.site != "cross":
-                inside = (weights * same).sum((2, 3))  # [batch, head]
-                self.found.inside[here, columns] = inside.float().cpu()
-                self.found.inside_pairs[here, columns] = by_offset(same, self.furthest).cpu()
-                self.found.asked[here, columns] = asked.expand_as(inside).cpu()
+                found.inside[here, columns] = (weights * same).sum((2, 3)).float().cpu()
 
-    def _pairs(self, view: RoleView, site: str) -> tuple[Tensor, Tensor, Tensor]:
-        """Return which pairs of words see each other, and which of them share a block.
+    def _pairs(self, view: RoleView, name: Attention) -> tuple[Tensor, Tensor]:
+        """Count the pairs of a site, and return which see each other, and which share a block.
 
         Returns:
             1 or 0  # each [batch, 1, query, key]
-            words that ask, 0 in sentences of one block  # [batch, 1]
         """
-        queries, keys = view.batch.target, view.batch.source
-        if site == "encoder":
-            queries = keys
-        elif site == "decoder":
-            keys = queries
+        queries, keys = view.tokens(name)
         seen = queries.ordinary[:, :, None] & keys.ordinary[:, None]  # [batch, query, key]
-        if site == "decoder":
+        if name.site == "decoder":
             seen = seen.tril()
+        here, found, site = view.batch.indices, self.found, SITES.index(name.site)
+        found.queries[here, site] = queries.ordinary.sum(1).float().cpu()
+        found.pairs[here, site] = by_offset(seen[:, None].float(), self.furthest)[:, 0].cpu()
+        if name.site == "cross":
+            return seen[:, None].float(), torch.zeros(())
+        side = view.source if name.site == "encoder" else view.target
+        pieces = [piece for index in here.tolist() for piece in _blocks(side, index)]
         block = torch.full_like(queries.ids, NO_BLOCK)  # [batch, token]
-        if site != "cross":
-            of_side = self.blocks[site == "decoder"]
-            pieces = [piece for index in view.batch.indices.tolist() for piece in of_side[index]]
-            block[queries.ordinary] = torch.tensor(pieces, dtype=torch.long, device=block.device)
+        block[queries.ordinary] = torch.tensor(pieces, dtype=torch.long, device=block.device)
         several = block.amax(1) > 0  # [batch]
         inside = (block != NO_BLOCK) & several[:, None]  # [batch, token]
-        same = (block[:, :, None] == block[:, None]) & inside[:, :, None] & inside[:, None]
-        return (
-            seen[:, None].float(),
-            (seen & same if site != "cross" else torch.zeros_like(seen))[:, None].float(),
-            inside.sum(1, keepdim=True).float(),
-        )
+        same = (block[:, :, None] == block[:, None]) & inside[:, :, None] & inside[:, None] & seen
+        found.asked[here, site] = inside.sum(1).float().cpu()
+        inside_pairs = by_offset(same[:, None].float(), self.furthest)[:, 0]  # [batch, bin]
+        found.inside_pairs[here, site] = inside_pairs.cpu()
+        return seen[:, None].float(), same[:, None].float()
 
 
 def by_offset(pairs: Tensor, furthest: int) -> Tensor:

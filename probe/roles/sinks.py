@@ -36,7 +36,7 @@ class SinkMass:
 
     Args:
         layout: the heads, in the order of the columns.
-        mass: sum over queries, by `KINDS`, float64  # [sentence, head, kind]
+        mass: sum over queries, by `KINDS`  # [sentence, head, kind]
         queries: how many  # [sentence, head]
     """
 
@@ -46,7 +46,8 @@ class SinkMass:
 
     def shares(self) -> Tensor:
         """Return the mean mass of a query, float64; rows sum to 1  # [head, kind]."""
-        return self.mass.sum(0) / self.queries.sum(0)[:, None]
+        mass, queries = (it.sum(0, dtype=torch.float64) for it in (self.mass, self.queries))
+        return mass / queries[:, None]
 
 
 class SinkObserver(Observer):
@@ -61,8 +62,8 @@ class SinkObserver(Observer):
         shape = (sentences, len(layout))
         self.found = SinkMass(
             layout,
-            torch.zeros(*shape, len(KINDS), dtype=torch.float64),
-            torch.zeros(*shape, dtype=torch.float64),
+            torch.zeros(*shape, len(KINDS)),
+            torch.zeros(shape),
         )
 
     def observe(self, view: RoleView) -> None:
@@ -82,8 +83,8 @@ class SinkObserver(Observer):
             mass = (by_key - own) @ member  # [batch, head, kind]
             mass[..., _SELF] += own.sum(-1)
             columns = self.found.layout.slices[name]
-            self.found.mass[view.batch.indices, columns] = mass.cpu()
-            count = queries.ordinary.sum(1, keepdim=True).double().cpu()  # [batch, 1]
+            self.found.mass[view.batch.indices, columns] = mass.float().cpu()
+            count = queries.ordinary.sum(1, keepdim=True).float().cpu()  # [batch, 1]
             self.found.queries[view.batch.indices, columns] = count.expand(mass.shape[:2])
 
 

@@ -4,7 +4,7 @@ Two things are called the variance of heads, and they are not the same:
 
     gap         mean Jensen-Shannon distance between the MAPS of the layer's heads
                 (`redundancy.py`)
-    variance    mean over tokens of  sum over heads |o_h - mean o|^2 / sum over heads |o_h|^2,
+    variance    sum over tokens and heads |o_h - mean o|^2 / sum over both |o_h|^2,
                 o_h = what head h ADDS to the residual stream, its output times W_O
 
 variance is 0 where all heads add the same, 1 - 1/heads where what they add is orthogonal and as
@@ -28,7 +28,7 @@ from ...models.batch import Batch
 from ...models.gates import Attention
 from ...models.losses import token_cross_entropy
 from ...models.translator import Translator
-from .walk import Side
+from .walk import TOKENS, Side
 
 
 class Spread(NamedTuple):
@@ -39,7 +39,7 @@ class Spread(NamedTuple):
 
 
 def spread_by_layer(
-    translator: Translator, sides: tuple[Side, Side], *, tokens: int = 1024
+    translator: Translator, sides: tuple[Side, Side], *, tokens: int = TOKENS
 ) -> dict[Attention, Spread]:
     """Return the spread of every attention that has heads, in one forward and backward.
 

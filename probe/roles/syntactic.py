@@ -29,7 +29,8 @@ class ArcObserver(WordObserver):
         site: `encoder` (annotation of the source) or `decoder` (of the target).
         side: the sentences that have the annotation.
         ask: which questions: those of the tree, or of meaning (`semantic.py`).
-        fewest: questions that a kind of arc must have in the whole corpus.
+        fewest: arcs that a relation must have in the whole corpus, or questions that a kind of
+            meaning must have.
         furthest: largest offset of a fixed place.
     """
 
@@ -45,13 +46,10 @@ class ArcObserver(WordObserver):
     ) -> None:
         if site not in ("encoder", "decoder"):
             raise ValueError(f"no tree joins queries and keys of '{site}'")
-        found = [
+        found = (
             ask(sentence, pieces, causal=site == "decoder")
             for sentence, pieces in zip(side.sentences, side.pieces, strict=True)
-        ]
-        asked = Asked(
-            [each for each, _ in found],
-            [len(pieces.unit_pieces) for pieces in side.pieces],
-            sum(unseen for _, unseen in found),
         )
+        keys = [len(pieces.unit_pieces) for pieces in side.pieces]
+        asked = Asked(found, keys, by_arc=ask is questions)
         super().__init__(layout, site, asked, visible_in(site), fewest=fewest, furthest=furthest)

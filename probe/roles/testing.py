@@ -39,7 +39,8 @@ Array = NDArray[np.float64]
 
 LEVEL = 0.05
 """Chance of any false role."""
-BASELINES = ("place", "chance", "random weights")
+PARTS = 10
+"""Resamples are summed in so many parts, so that they need little memory at once."""
 
 
 class Tested(NamedTuple):
@@ -109,7 +110,7 @@ def compared(
     if not scores.heads:
         return []
     rows = list(score)
-    weights = generator.multinomial(len(rows), [1 / len(rows)] * len(rows), resamples)
+    weights = drawn_sentences(generator, len(rows), resamples)
     found = []
     best = scores.accuracy(choose).argmax(1).tolist()  # [arc]
     places = scores.baselines(choose).argmax(1).tolist()  # [arc]
@@ -153,6 +154,13 @@ def compared(
     return found
 
 
+def drawn_sentences(
+    generator: np.random.Generator, sentences: int, resamples: int
+) -> NDArray[np.int16]:
+    """Return how often each bootstrap resample has a sentence [resample, sentence]."""
+    return generator.multinomial(sentences, [1 / sentences] * sentences, resamples).astype(np.int16)
+
+
 def _numbers(counts: torch.Tensor) -> Array:
     return counts.numpy().astype(np.float64)
 
@@ -171,7 +179,7 @@ def _floors(scores: ArcScores, choose: Sequence[int], floors: Sequence[ArcScores
 
 
 def _effects(
-    right: Array, known: Array, asked: Array, weights: NDArray[np.int64]
+    right: Array, known: Array, asked: Array, weights: NDArray[np.int16]
 ) -> tuple[Array, Array, Array]:
     """Return every head's lead over the strongest baseline, and its interval  # each [head].
 
@@ -185,11 +193,14 @@ def _effects(
     if not len(weights):
         return effect, np.full_like(effect, np.nan), np.full_like(effect, np.nan)
     there = asked > 0
-    drawn = weights[:, there].astype(np.float64)  # [resample, sentence]
-    lead = drawn @ right[there] - (drawn @ known[there]).max(1, keepdims=True)
-    total = drawn @ asked[there]  # [resample]
-    some = total > 0
-    low, high = np.percentile(lead[some] / total[some, None], (2.5, 97.5), axis=0)
+    right, known, asked = right[there], known[there], asked[there]
+    leads = []
+    for some in np.array_split(weights[:, there], PARTS):
+        drawn = some.astype(np.float64)  # [resample, sentence]
+        total = drawn @ asked  # [resample]
+        lead = drawn @ right - (drawn @ known).max(1, keepdims=True)  # [resample, head]
+        leads.append(lead[total > 0] / total[total > 0, None])
+    low, high = np.percentile(np.concatenate(leads), (2.5, 97.5), axis=0)
     return effect, low, high
 
 

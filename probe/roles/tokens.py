@@ -20,12 +20,12 @@ previous and the next token are offsets (`positional.py`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from ...models.batch import Tokens
 from ...models.data.parallel_text import ParallelText
-from ...models.gates import HeadLayout
+from ...models.gates import SITES, HeadLayout
 from ...models.translator import Translator
 from .asking import FEWEST, Asked, TokenObserver, visible_in
 from .questions import Arc, Question
@@ -147,29 +147,25 @@ def token_observers(
     """
     source, target = reads(translator, sides)
     frequent = {each for each, _ in Counter(counts).most_common(types)}
-    both = list(zip(target, source, strict=True))
-    rare = (
-        [rare_questions(own, own, counts, frequent) if counts else [] for own in source],
-        [rare_questions(asking, own, counts, frequent) if counts else [] for asking, own in both],
-    )
-    by_site: dict[str, tuple[Iterable[list[Question]], Sequence[Read]]] = {
-        "encoder": (
-            [
-                questions + repeated_questions(own, causal=False)
-                for questions, own in zip(rare[0], source, strict=True)
-            ],
-            source,
-        ),
-        "decoder": ([repeated_questions(own, causal=True) for own in target], target),
-        "cross": (rare[1], source),
-    }
+
+    def of_site(site: str) -> Iterator[tuple[list[Question], int]]:
+        for read, said in zip(source, target, strict=True):
+            asked = []
+            if site != "cross":
+                own = read if site == "encoder" else said
+                asked += repeated_questions(own, causal=site == "decoder")
+            if site != "decoder" and counts:
+                asking = read if site == "encoder" else said
+                asked += rare_questions(asking, read, counts, frequent)
+            yield asked, 0
+
     return [
         TokenObserver(
             layout,
             site,
-            Asked(list(questions), [len(each.ids) for each in keys]),
+            Asked(of_site(site), [len(it.ids) for it in (target if site == "decoder" else source)]),
             visible_in(site),
             fewest=fewest,
         )
-        for site, (questions, keys) in by_site.items()
+        for site in SITES
     ]

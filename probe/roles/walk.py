@@ -32,6 +32,9 @@ Texts = Sequence[SidePair]
 WEIGHTS, NORM, RELEVANCE = MAPS = ("weights", "norm", "relevance")
 """What a map of a head is made of: attention weights, the same x length of the value vector that
 the key adds (Kobayashi et al. 2020), or relevance by LRP (`relevance/maps.py`)."""
+TOKENS = 512
+"""Padded tokens a batch. The maps of all heads of one batch are most of the memory of a walk, and
+larger batches are no faster."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +166,7 @@ def walk(
     sides: tuple[Side, Side],
     observers: Sequence[Observer],
     *,
-    tokens: int = 2048,
+    tokens: int = TOKENS,
 ) -> None:
     """Show a corpus to observers, one forward pass a batch.
 

@@ -14,6 +14,7 @@ from ..wording import fixed, interval, missing, signed, significant, title_of
 from . import section
 
 ANY = "any"
+MOST = 10  # changes of roles that are listed
 MODELS = {"cut": "heads removed", "smaller": "and trained on"}
 Figure = tuple[Sheet, Caption]
 Row = dict[str, Any]
@@ -27,6 +28,7 @@ def role_tests(findings: Findings) -> Markup | None:
         ("causal", "What breaks without the heads of a role?", _causal),
         ("survival", "Which roles go first when heads are removed?", _survival),
         ("kept", "What became of each role?", _kept),
+        ("drift", "Whose roles changed?", _drift),
         ("agreement", "Do models of other seeds have the same roles?", _agreement),
         ("unlike", "One or two heads unlike the rest, over seeds", _unlike),
         ("shapes", "Which shapes do attention maps have?", _shapes),
@@ -99,11 +101,14 @@ def _causal(findings: Findings) -> Figure | None:
             + " "
             + interval(row["margin_excess_low"], row["margin_excess_high"], 3),
             _p(row["p"]),
+            *_bleu(row),
         ]
         for row in rows
     ]
     columns = ["What is wrong", "Heads closed", "Their role", "Right, %", "Others closed, %"]
     columns += ["Margin lost, nats", "p"]
+    if len(printed[0]) > len(columns):
+        columns += ["BLEU", "Others closed, BLEU"]
     sheet = Sheet("Heads of a role closed", columns, printed, 2, frozenset({0, 1, 2}))
     text = (
         "Right is a sentence whose translation is more probable than the same with one thing "
@@ -113,6 +118,14 @@ def _causal(findings: Findings) -> Figure | None:
         "0 means that the role is not what the translation rests on, or that others do the same."
     )
     return sheet, caption_of(findings, "roles", ("causal",), text, unit="percent of sentences")
+
+
+def _bleu(row: Row) -> list[str]:
+    """Return BLEU of the same sentences with all heads, without, and without others, if known."""
+    if missing(row.get("bleu")):
+        return []
+    both = f"{fixed(row['bleu'], 1)} → {fixed(row['bleu_closed'], 1)}"
+    return [both, fixed(row["bleu_others"], 1)]
 
 
 def _survival(findings: Findings) -> Figure | None:
@@ -158,9 +171,37 @@ def _kept(findings: Findings) -> Figure | None:
     sheet = Sheet("Roles after pruning", columns, printed, 2, frozenset({0, 1}))
     text = (
         "The same heads with the same questions, before heads were removed, after it, and after "
-        "further training. Which share each head had before and after is in the table drift."
+        "further training."
     )
-    return sheet, caption_of(findings, "roles", ("kept", "drift"), text, unit="heads")
+    return sheet, caption_of(findings, "roles", ("kept",), text, unit="heads")
+
+
+def _drift(findings: Findings) -> Figure | None:
+    """Return the heads that stayed whose roles changed most, before and after."""
+    rows = findings.records("roles", "drift")
+    if not rows:
+        return None
+    rows.sort(key=lambda row: -abs(row["change"]))
+    became = {(True, True): "kept", (True, False): "lost", (False, True): "gained"}
+    printed = [
+        [
+            MODELS.get(row["model"], row["model"]),
+            "{site}.{layer}.{head}".format(**row),
+            f"{row['family']}: {row['role']}".replace("->", " → "),
+            became[bool(row["had"]), bool(row["has"])],
+            f"{_percent(row['before'])} → {_percent(row['after'])}",
+            f"{signed(100 * row['change'], 1)} "
+            f"{interval(100 * row['change_low'], 100 * row['change_high'], 1)}",
+        ]
+        for row in rows[:MOST]
+    ]
+    columns = ["Model", "Head", "Role", "The role is", "Share, %", "Change, points"]
+    sheet = Sheet("Roles that changed most", columns, printed, 2, frozenset({0, 1, 2, 3}))
+    text = (
+        f"Of heads that stayed, at most {MOST} largest changes of a role that the head had or has. "
+        "A role is held at a limit, so a small change can make or unmake it."
+    )
+    return sheet, caption_of(findings, "roles", ("drift",), text, unit="percent of queries")
 
 
 def _agreement(findings: Findings) -> Figure | None:

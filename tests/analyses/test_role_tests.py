@@ -8,13 +8,13 @@ from scipy import stats
 
 from headcount.analyses.result import Column, Result, Table
 from headcount.analyses.role_causal import Contrast, closed_sets, contrasts, margins
-from headcount.analyses.role_drift import drift_tables
+from headcount.analyses.role_drift import drift_tables, roles_of
 from headcount.analyses.role_seeds import _agreement, _jaccard, _same, seeds_tables, t_interval
 from headcount.analyses.role_seeing import Seen
 from headcount.analyses.role_survival import compared_times, survival_table
 from headcount.models.gates import Head, HeadLayout
 from headcount.models.planted import CARRIER, COPIER
-from headcount.probe.roles import Arc, ArcScores, OffsetProfile
+from headcount.probe.roles import KINDS, Arc, ArcScores, OffsetProfile, RelativeMap, SinkMass
 
 HEADS = tuple(Head(site, layer, head) for site in ("encoder", "cross") for layer in (0, 1)
               for head in range(4))  # fmt: skip
@@ -134,7 +134,14 @@ def seen(heads: list[int], right: list[list[int]], near: list[list[int]]) -> See
         asked=torch.full((len(right), 1), 2),
         unseen=0,
     )
-    return Seen(OffsetProfile(layout, counts), None, None, [("syntax", scores)])
+    # Half of what each head looks at right it finds at the end, and in its block of one word.
+    some, asked = torch.tensor(right) / 4, torch.ones(len(near), 3)
+    mass = torch.zeros(len(near), len(heads), len(KINDS))
+    mass[..., KINDS.index("end")] = some
+    sinks = SinkMass(layout, mass, torch.full(mass.shape[:2], 2.0))
+    none = torch.zeros(len(near), 3, 4)
+    relative = RelativeMap(layout, none[:, :0], some, none, none, asked, asked)
+    return Seen(OffsetProfile(layout, counts), sinks, relative, [("syntax", scores)])
 
 
 def test_heads_that_stayed_keep_lose_and_gain_roles():
@@ -163,6 +170,34 @@ def test_heads_that_stayed_keep_lose_and_gain_roles():
     assert (lost["had"], lost["has"], lost["before"], lost["after"]) == (True, False, 1.0, 0.5)
     assert lost["change_low"] < -0.5 < lost["change_high"]  # changes are 0, -1, 0, -1
     assert (gained["had"], gained["has"], gained["change"]) == (False, True, 7 / 8)
+
+
+def test_resting_and_blocks_drift_as_well():
+    before = seen([0, 1, 2], [[2, 0, 2]] * 4, [[2, 0, 2]] * 4)
+    after = seen([0, 1], [[2, 1], [0, 2], [2, 2], [0, 2]], [[2, 0]] * 4)
+    rest, block = ("rest", "end"), ("block", "block")
+    roles = {rest: {ONE, Head("encoder", 0, 2)}, block: {ONE}}
+    tables = drift_tables(
+        (before, roles), {"cut": (after, {block: {TWO}})}, range(4), 50, 0, "made"
+    )
+    rows = {
+        (row["family"], row["head"]): row for row in tables["drift"].rows.to_dict("records")
+    }  # of attention: half of one word of two queries; of blocks, of the one word that asks
+    assert set(rows) == {("block", 0), ("block", 1), ("rest", 0)}
+    assert [rows["rest", 0][name] for name in ("before", "after")] == [0.25, 0.125]
+    assert [rows["block", 0][name] for name in ("before", "after")] == [0.5, 0.25]
+    assert [rows["block", 1][name] for name in ("before", "after")] == [0.0, 7 / 16]
+    kept = tables["kept"].rows.set_index("family")
+    assert kept.loc["rest", ["heads", "removed", "stayed", "gained"]].tolist() == [2, 1, 0, 0]
+
+
+def test_roles_are_read_from_their_table():
+    rows = [
+        {"site": "encoder", "layer": 0, "head": head, "family": family, "role": "end"}
+        for head, family in ((0, "rest"), (1, "rest"), (1, "block"))
+    ]
+    table = Table("made", tuple(Column(key, "text", "") for key in rows[0]), pd.DataFrame(rows))
+    assert roles_of(table) == {("rest", "end"): {ONE, TWO}, ("block", "end"): {TWO}}
 
 
 def test_margins_without_the_carrier_are_nothing(planted):

@@ -7,7 +7,13 @@ from test_head_roles import CROSS, Shown, looks
 from headcount.models.gates import HeadLayout
 from headcount.probe.annotations.sentence import AnnotatedSentence, words_of
 from headcount.probe.annotations.treebank import AlignedPair
-from headcount.probe.roles import AlignmentObserver, AlignmentScores, joined, walk
+from headcount.probe.roles import (
+    AlignmentObserver,
+    AlignmentScores,
+    LinkObserver,
+    joined,
+    walk,
+)
 
 TWO = HeadLayout.full({"cross": 1}, 2)
 
@@ -66,7 +72,6 @@ def test_the_best_head_is_chosen_on_other_sentences_than_it_is_scored_on():
         in_sure=torch.tensor([[1, 3, 4, 4, 4], [2, 1, 4, 4, 4]]),
         in_possible=torch.tensor([[1, 3, 4, 4, 4], [2, 1, 4, 4, 4]]),
         sure=torch.tensor([4, 4]),
-        lost=0,
     )
     assert scores.held_out([0], [1]) == ("cross.0.1", (0.25, 0.25, 0.75))
     assert scores.held_out([1], [0]) == ("cross.0.0", (0.25, 0.25, 0.75))
@@ -81,4 +86,4 @@ def test_gold_links_of_words_without_pieces_are_counted():
 
     translator = Deaf(TWO, {})
     sides = joined(translator, [(PAIR.source, PAIR.target)])
-    assert AlignmentObserver(TWO, sides, [PAIR]).scores.lost == 1  # c-y
+    assert LinkObserver(TWO, sides, [PAIR], fewest=1).scores.unseen == 1  # c-y

@@ -14,7 +14,6 @@ from headcount.models.translator import Capture
 from headcount.probe.annotations.pieces import word_pieces
 from headcount.probe.annotations.sentence import AnnotatedSentence, words_of
 from headcount.probe.roles import Arc, ArcObserver, OffsetObserver, joined, walk
-from headcount.probe.roles.answers import ArcScores
 from headcount.probe.roles.questions import questions
 
 PAD, BOS, EOS, WORD = 0, 2, 3, 4
@@ -170,42 +169,6 @@ def test_rare_relations_are_left_out():
     assert ArcObserver(ONE_EACH, "encoder", sides[0], fewest=2).scores.arcs == ()
     with pytest.raises(ValueError, match="no tree joins"):
         ArcObserver(ONE_EACH, "cross", sides[0])
-
-
-def test_head_and_baseline_are_chosen_on_some_sentences_and_scored_on_others():
-    heads = (Head("encoder", 0, 0), Head("encoder", 0, 1))
-    scores = ArcScores(
-        heads,
-        arcs=(Arc("amod", "dependent->head"), Arc("iobj", "dependent->head")),
-        right=torch.tensor([[[4, 1], [1, 0]], [[1, 3], [0, 0]]], dtype=torch.int16),
-        places=("-1", "+0", "+1"),
-        by_place=torch.tensor([[[0, 2, 3], [0, 0, 1]], [[0, 4, 1], [0, 0, 0]]]).short(),
-        by_chance=torch.tensor([[2.0, 0.5], [0.5, 0.0]]).double(),
-        asked=torch.tensor([[4, 1], [5, 0]], dtype=torch.int16),
-        unseen=0,
-    )
-    (choice,) = scores.held_out([0], [1])  # iobj has no question on the other side
-    assert choice.arc.relation == "amod"
-    assert (choice.head, choice.accuracy) == (heads[0], pytest.approx(1 / 5))
-    assert (choice.place, choice.baseline) == ("+1", pytest.approx(1 / 5))
-    assert choice.chance == pytest.approx(0.1)
-    assert (choice.questions, choice.syntactic) == (5, False)
-    (other,) = scores.held_out([1], [0])
-    assert (other.head, other.accuracy, other.place, other.baseline) == (heads[1], 0.25, "+0", 0.5)
-    strong = choice._replace(accuracy=0.45, baseline=0.2, chance=0.3)
-    assert strong.syntactic and not strong._replace(chance=0.4).syntactic
-    assert not strong._replace(baseline=0.4).syntactic
-    assert not strong._replace(floor=0.4).syntactic
-    assert choice.floor == 0
-    weaker = replace(scores, right=scores.right // 2)
-    (floored,) = scores.held_out([1], [0], [weaker, replace(scores, right=scores.right * 0)])
-    assert floored.floor == 0.0  # head 1 is the floor's best on sentence 1: 1 // 2 of 4
-    (floored,) = scores.held_out([0], [1], [scores])
-    assert floored.floor == floored.accuracy
-    with pytest.raises(ValueError, match="the same questions"):
-        scores.held_out([0], [1], [replace(scores, asked=scores.asked + 1)])
-    with pytest.raises(ValueError, match="both choose and score"):
-        scores.held_out([0, 1], [1])
 
 
 def test_no_sentences_are_refused():

@@ -23,7 +23,7 @@ def observed(weights, text: str):
     """What is summed of one sentence; keys are its words and EOS."""
     translator = Shown(TWO, {ENCODER: weights})
     sides = joined(translator, [(marked(text), marked("x"))])
-    observer = RelativeObserver(TWO, sides, furthest=2)
+    observer = RelativeObserver(TWO, 1, furthest=2)
     walk(translator, sides, [observer])
     return observer.found
 

@@ -3,12 +3,15 @@
 from dataclasses import replace
 
 import pytest
+import torch
 from made_translators import copies, planted, vocabulary
 
 from headcount.models.planted import WORDS
 from headcount.probe.annotations.pieces import word_pieces
 from headcount.probe.annotations.sentence import AnnotatedSentence, Role, Supersense, words_of
-from headcount.probe.roles import joined, source_counts, token_observers
+from headcount.probe.roles import Arc, joined, source_counts, token_observers
+from headcount.probe.roles.asking import Asked, laid
+from headcount.probe.roles.questions import Question
 from headcount.probe.roles.semantic import semantic_questions
 from headcount.probe.roles.tokens import (
     DUPLICATE,
@@ -149,3 +152,18 @@ def test_every_site_is_asked_what_it_can_see(planted):
     # The second ash (position 4 of BOS ash elm fir ash elm) sees five positions, elm six.
     chance = decoder.scores.by_chance[0]
     assert chance[0] == pytest.approx(1 / 5 + 1 / 6)
+
+
+def test_questions_are_laid_out_without_those_of_small_kinds():
+    det, obl = Arc("det", "up"), Arc("obl", "up")
+    first = [Question(det, 1, frozenset({0, 3})), Question(obl, 2, frozenset({1}))]
+    third = [Question(det, 2, frozenset({4}))]
+    given = [(first, 1), ([], 0), (third, 2)]
+    everything = laid(Asked(iter(given), [5, 5, 5]), fewest=2)
+    assert (everything.arcs, everything.unseen) == ((det,), 3)
+    assert everything.starts.tolist() == [0, 1, 1, 2]
+    places, numbers, partner_of, partners = everything.of(torch.tensor([2, 1, 0]))
+    assert (places.tolist(), numbers.tolist()) == ([0, 2], [1, 0])  # of both det questions
+    assert (partner_of.tolist(), partners.tolist()) == ([0, 1, 1], [4, 0, 3])
+    assert laid(Asked(given, [5, 5, 5]), fewest=3).arcs == ()  # two queries ask for three arcs
+    assert laid(Asked(given, [5, 5, 5], by_arc=True), fewest=3).arcs == (det,)

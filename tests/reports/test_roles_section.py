@@ -24,7 +24,7 @@ def table(records, **kinds) -> Table:
 
 NUMBERS = dict.fromkeys(
     ("accuracy", "accuracy_closed", "accuracy_others", "margin_excess", "margin_excess_low",
-     "margin_excess_high", "p"), NUMBER,
+     "margin_excess_high", "p", "bleu", "bleu_closed", "bleu_others"), NUMBER,
 )  # fmt: skip
 TESTED = {
     "causal": (
@@ -33,6 +33,7 @@ TESTED = {
             | {"heads": "encoder.1.2", "held": held, "accuracy": 1.0, "accuracy_closed": 0.75}
             | {"accuracy_others": 0.99, "margin_excess": 1.5, "margin_excess_low": 1.0}
             | {"margin_excess_high": 2.0, "p": 0.042}
+            | {"bleu": 90.0, "bleu_closed": 80.5, "bleu_others": 89.0}
             for held in (True, False)
         ],
         {"phenomenon": TEXT, "kind": TEXT, "direction": TEXT, "heads": TEXT, "held": "truth"}
@@ -54,6 +55,16 @@ TESTED = {
         ],
         {"model": TEXT, "family": TEXT, "role": TEXT}
         | dict.fromkeys(("heads", "removed", "stayed", "gained"), WHOLE),
+    ),
+    "drift": (
+        [
+            {"model": "smaller", **SECOND, "family": "rest", "role": "end", "had": True}
+            | {"before": 0.7, "after": 0.7 + change, "change": change, "has": change > 0}
+            | {"change_low": change - 0.1, "change_high": change + 0.1}
+            for change in (0.1, -0.4)
+        ],
+        {"model": TEXT, **KINDS, "family": TEXT, "role": TEXT, "had": "truth", "has": "truth"}
+        | dict.fromkeys(("before", "after", "change", "change_low", "change_high"), NUMBER),
     ),
     "agreement": (
         [
@@ -253,15 +264,19 @@ def test_roles_are_named_head_by_head(section):
 def test_roles_are_put_to_tests(tmp_path):
     tests = section_of(tmp_path, made_roles(), name="role-tests")
     sheets = [rows_of(it) for it in tests.all("table", class_="sheet")]
-    importance, causal, survival, kept, agreement, unlike, shapes, layers = sheets
+    importance, causal, survival, kept, drift, agreement, unlike, shapes, layers = sheets
     assert importance[1] == ["Gradient", "2 of 3", "1 of 6", "7.50", "0.040"]
     assert causal[1][1:] == [
         "encoder.1.2", "nsubj, dependent → head", "100.0 → 75.0", "99.0", "+1.500 [1.000, 2.000]",
-        "0.042",
+        "0.042", "90.0 → 80.5", "89.0",
     ]  # fmt: skip
     assert causal[2][1] == "encoder.1.2 (best, no role)"
     assert survival[1] == ["any role", "3", *["0.75 / 0.25 (p 0.010)"] * 2]
     assert kept[1] == ["heads removed", "syntax: nsubj, dependent → head", "3", "1", "2", "0"]
+    assert [row[1:] for row in drift[1:]] == [
+        ["encoder.0.1", "rest: end", "lost", "70.0 → 30.0", "−40.0 [−50.0, −30.0]"],
+        ["encoder.0.1", "rest: end", "kept", "70.0 → 80.0", "+10.0 [0.0, 20.0]"],
+    ]
     assert [row[1:] for row in agreement[1:]] == [["9", "0.50 [0.25, 0.75]", "0.30", "0.20"]]
     assert [row[3] for row in unlike[1:]] == ["33.3 [25.0, 50.0]", "33.3"]
     assert shapes[1][1:] == ["2 like encoder.1.1, 1 like encoder.0.1", "0.50", "0.10, 0.10"]
