@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -115,8 +116,10 @@ class TransformerTranslator:
         """
         if len(source) != len(target) or not len(source):
             raise DataError(f"{len(source)} source and {len(target)} target sentences to read")
-        source_ids = self._encoded(source, "source")
-        target_ids = self._encoded(target, "target")
+        source_ids, target_ids = (
+            [np.array(ids, dtype=np.int32) for ids in self._encoded(text, side)]  # each [token]
+            for text, side in ((source, "source"), (target, "target"))
+        )
         source_lengths = [len(ids) for ids in source_ids]
         target_lengths = [len(ids) for ids in target_ids]
         for indices in length_batches(source_lengths, target_lengths, tokens=tokens):
@@ -221,15 +224,14 @@ class TransformerTranslator:
         smaller = without_units(self.network, blocks).requires_grad_(False).eval()
         return TransformerTranslator(smaller, *self.vocabularies.values())
 
-    def _encoded(self, sentences: Sequence[str], side: str) -> list[list[int]]:
-        """Return the ids of every sentence, which leave room for the one that marks its end.
+    def _encoded(self, sentences: Sequence[str], side: str) -> Iterator[list[int]]:
+        """Yield the ids of every sentence, which leave room for the one that marks its end.
 
         Raises:
             SentenceTooLongError: a sentence longer than the model has positions for.
         """
-        encoded = self.vocabularies[side].encode_ids(sentences)
         limit = self.network.settings.max_positions
-        for number, ids in enumerate(encoded, 1):
+        for number, ids in enumerate(self.vocabularies[side].iterate_ids(sentences), 1):
             if len(ids) + 1 > limit:  # EOS ends a source, BOS begins a target
                 raise SentenceTooLongError(number, len(ids) + 1, limit, f"{side} sentence")
-        return encoded
+            yield ids

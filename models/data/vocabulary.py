@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .corpora import Corpus
 
 PAD, UNK, BOS, EOS = range(4)
+_BLOCK = 256  # texts encoded together; what the library makes of one is 20 times its ids
 SPECIAL_PIECES = ("<pad>", "<unk>", "<s>", "</s>")
 SPACE_MARK = "\N{LOWER ONE EIGHTH BLOCK}"
 """How `pieces` shows a space."""
@@ -134,7 +135,13 @@ class Vocabulary:
 
     def encode_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Do as `encode`, but faster and without the offsets."""
-        return [encoding.ids for encoding in self._encode(texts, offsets=False)]
+        return list(self.iterate_ids(texts))
+
+    def iterate_ids(self, texts: Sequence[str]) -> Iterator[list[int]]:
+        """Yield what `encode_ids` returns, a sentence after the other, in constant memory."""
+        for first in range(0, len(texts), _BLOCK):
+            block = self._encode(texts[first : first + _BLOCK], offsets=False, first=first)
+            yield from (encoding.ids for encoding in block)
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of ids; PAD, BOS and EOS are nothing, UNK is U+FFFD.
@@ -229,13 +236,17 @@ class Vocabulary:
             )
         return cls(tokenizer)
 
-    def _encode(self, texts: Sequence[str], *, offsets: bool) -> list[Encoding]:
-        """Let the library encode; the variant without offsets is faster."""
+    def _encode(self, texts: Sequence[str], *, offsets: bool, first: int = 0) -> list[Encoding]:
+        """Let the library encode; the variant without offsets is faster.
+
+        Args:
+            first: where `texts` begin in those that an error counts.
+        """
         encode = self._tokenizer.encode_batch if offsets else self._tokenizer.encode_batch_fast
         try:
             return encode(texts, add_special_tokens=False)
         except (UnicodeEncodeError, TypeError):
-            raise DataError(_not_text(texts)) from None
+            raise DataError(_not_text(texts, first)) from None
 
     def _spans(
         self, text: str, ids: Sequence[int], offsets: Sequence[tuple[int, int]]
@@ -318,9 +329,9 @@ class _Seen:
             yield text
 
 
-def _not_text(texts: Sequence[str]) -> str:
-    """Name the first text that the library cannot take."""
-    for number, text in enumerate(texts):
+def _not_text(texts: Sequence[str], first: int = 0) -> str:
+    """Name the first text that the library cannot take; `first` is the number of `texts[0]`."""
+    for number, text in enumerate(texts, first):
         try:
             text.encode()
         except UnicodeEncodeError as error:

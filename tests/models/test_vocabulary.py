@@ -307,6 +307,8 @@ def test_no_text_and_no_unicode_are_refused() -> None:
         trained("bpe").encode(["fine", "ab\udfff"])
     with pytest.raises(DataError, match="sentence 1 is NoneType"):
         trained("bpe").encode_ids([None])  # type: ignore[list-item]
+    with pytest.raises(DataError, match="sentence 1001: lone surrogate"):  # of several blocks
+        trained("bpe").encode_ids([*["fine"] * 1000, "ab\udfff"])
 
 
 def corpus() -> Corpus:
