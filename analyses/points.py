@@ -1,13 +1,18 @@
 """Measuring many smaller models, each once, in several processes, and never twice.
 
 A curve of BLEU against heads takes a hundred models, each of which decodes some hundred
-sentences, so it is the long part of a run. Three things keep it short:
+sentences, so it is the long part of a run. Four things keep it short:
 
 - models with the same removed heads are one model;
 - a finished model is a file in a folder, written atomically by the process that measured
   it: a run that was killed goes on with what is missing;
 - small networks do not fill two cores with one decoding, but two processes of one thread
-  do (`jobs`). On a GPU one process is enough.
+  do (`jobs`). On a GPU one process is enough;
+- where the sentences of one model do not fill a batch, several models are decoded side by
+  side: the whole one, with a row of gates a sentence. On miniature with one thread, seven
+  models took 0.10 s instead of 0.67 on 4 sentences and 0.66 instead of 1.10 on 40, but 4.9
+  instead of 3.8 on 300, where multiplying by closed heads costs more than a fuller batch
+  gains; beam search is alike. What each of them would take alone is then not known.
 
 The file's name holds everything the measurement depends on (model, text, search, removed
 heads), so a folder that was made for another model is never read by mistake.
@@ -31,6 +36,7 @@ from .analysis import Progress
 from .provenance import Stopwatch, fingerprint, usable_cores
 from .workers import spread, workers_for
 
+ROWS = 160  # sentences that fill a batch: as many models are decoded together as make these
 CHUNKS_A_JOB = 12  # a chunk carries the model to its process; more of them balance better
 
 
@@ -43,14 +49,15 @@ class Measured:
         losses: summed token NLL of each reference, in nats, teacher-forced.
         tokens: target tokens of each reference, EOS included.
         parameters: of the physically smaller model.
-        seconds: wall-clock time to decode all sentences in one process.
+        seconds: wall-clock time to decode all sentences in one process; None where several
+            models were decoded side by side.
     """
 
     translations: list[str]
     losses: list[float]
     tokens: list[int]
     parameters: int
-    seconds: float
+    seconds: float | None
 
     @property
     def nll(self) -> float:
@@ -100,10 +107,41 @@ def measure(
     smaller = translator.without(removed)
     clock = Stopwatch()
     translations = [it.text for it in smaller.translate(data.source, search)]
-    seconds = clock.seconds
+    return _read(smaller, translations, round(clock.seconds, 4), data)
+
+
+def measure_together(
+    translator: Translator,
+    sets: Sequence[Iterable[Head]],
+    data: ParallelText,
+    search: SearchSettings,
+) -> list[Measured]:
+    """Do the same for several sets of heads, decoding all of them side by side."""
+    said = translations_of_masks(translator, sets, data.source, search)
+    cut = [translator.without(removed) for removed in sets]
+    return [_read(it, own, None, data) for it, own in zip(cut, said, strict=True)]
+
+
+def translations_of_masks(
+    translator: Translator,
+    sets: Sequence[Iterable[Head]],
+    sentences: Sequence[str],
+    search: SearchSettings,
+) -> list[list[str]]:
+    """Translate without each of some sets of heads, whose gates are closed, in one search."""
+    count = len(sentences)
+    rows = [translator.layout.closing(removed).expand(count, -1) for removed in sets]
+    gates = torch.cat(rows)  # [set x sentence, head]
+    said = translator.translate([*sentences] * len(sets), search, gates=gates)
+    return [[it.text for it in said[at : at + count]] for at in range(0, len(said), count)]
+
+
+def _read(
+    smaller: Translator, translations: list[str], seconds: float | None, data: ParallelText
+) -> Measured:
     losses, tokens = reference_losses(smaller, data)
     parameters = int(smaller.describe()["parameters"])
-    return Measured(translations, losses, tokens, parameters, round(seconds, 4))
+    return Measured(translations, losses, tokens, parameters, seconds)
 
 
 @torch.no_grad()
@@ -160,7 +198,8 @@ def _in_processes(
     """Measure chunk after chunk and yield how many models were finished."""
     workers = workers_for(jobs, len(missing), on_cpu=translator.device.type == "cpu")
     several = workers if workers > 0 else usable_cores()
-    count = len(missing) if workers == 1 else min(several * CHUNKS_A_JOB, len(missing))
+    most = -(-len(missing) // decoded_together(data))
+    count = most if workers == 1 else min(several * CHUNKS_A_JOB, most)
     # Models with few heads babble and take long; dealing them out like cards spreads them.
     chunks = [missing[start::count] for start in range(count)]
     todo = ((translator, chunk, data, search, store) for chunk in chunks)
@@ -174,6 +213,17 @@ def _measure_chunk(
     search: SearchSettings,
     store: PointStore,
 ) -> int:
-    for removed in sets:
-        store.put(removed, measure(translator, removed, data, search))
+    size = decoded_together(data)
+    for group in (sets[at : at + size] for at in range(0, len(sets), size)):
+        if len(group) == 1:
+            found = [measure(translator, group[0], data, search)]
+        else:
+            found = measure_together(translator, group, data, search)
+        for removed, measured in zip(group, found, strict=True):
+            store.put(removed, measured)
     return len(sets)
+
+
+def _together(data: ParallelText) -> int:
+    """Return how many models are decoded side by side."""
+    return max(1, ROWS // len(data))

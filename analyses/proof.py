@@ -22,7 +22,7 @@ from ..models.data.parallel_text import ParallelText
 from ..models.gates import Head
 from ..models.translator import SearchSettings, Translator
 from .analysis import spread
-from .points import reference_losses
+from .points import reference_losses, translations_of_masks
 from .removal import Point
 from .result import Column, Table
 
@@ -89,18 +89,14 @@ def compared_each(
     """
     if not sets:
         return []
-    count = len(data)
-    rows = [translator.layout.closing(removed).expand(count, -1) for removed in sets]
-    gates = torch.cat(rows)  # [set x sentence, head]
-    masked = translator.translate(list(data.source) * len(sets), search, gates=gates)
+    said = translations_of_masks(translator, sets, data.source, search)
     found = []
-    for number, removed in enumerate(sets):
+    for removed, masked in zip(sets, said, strict=True):
         smaller = translator.without(removed)
-        said = smaller.translate(data.source, search)
-        theirs = masked[number * count : (number + 1) * count]
-        equal = sum(a.text == b.text for a, b in zip(theirs, said, strict=True))
+        cut = [it.text for it in smaller.translate(data.source, search)]
+        equal = sum(a == b for a, b in zip(masked, cut, strict=True))
         row = _logits_compared(translator, translator.layout.closing(removed), smaller, data)
-        found.append({"sentences": count, **row, "translations_equal": equal})
+        found.append({"sentences": len(data), **row, "translations_equal": equal})
     return found
 
 

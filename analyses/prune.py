@@ -30,7 +30,7 @@ from ..models.quality import RESAMPLES, signature
 from ..models.settings import Settings
 from ..models.translator import SearchSettings, Translator
 from .analysis import Progress, analysis, silent
-from .points import PointStore, measure_all
+from .points import PointStore, decoded_together, measure_all
 from .proof import proof_points, proof_table
 from .provenance import Stopwatch, provenance
 from .prune_costs import costs_table
@@ -143,6 +143,8 @@ def prune(
     )
     remarks = (
         "Orders were chosen on validation text; nothing was trained after a removal.",
-        "Decoding times were taken with other processes running and are rough.",
+        "Models were decoded side by side, so the time that each takes alone is not known."
+        if decoded_together(data) > 1
+        else "Decoding times were taken with other processes running and are rough.",
     )
     return Result("prune", tables, settings.model_dump(mode="json"), origin, remarks)
