@@ -224,6 +224,6 @@ def _measure_chunk(
     return len(sets)
 
 
-def _together(data: ParallelText) -> int:
-    """Return how many models are decoded side by side."""
+def decoded_together(data: ParallelText) -> int:
+    """Return how many models are decoded side by side, so that their sentences fill a batch."""
     return max(1, ROWS // len(data))
