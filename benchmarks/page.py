@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import resource
 import shutil
 import statistics
@@ -101,8 +102,11 @@ def measured(run: Path) -> dict[str, Any]:
     seconds, processor, memory = built(run)
     page = run / "report.html"
     html = page.read_bytes()
-    start = html.find(b'id="attention">')
-    attention = html.find(b"</script>", start) - start if start > 0 else 0
+    attention = sum(
+        len(found)
+        for pattern in (rb'(?s)id="attention">(.*?)</script>', rb"(?s)<noscript>(.*?)</noscript>")
+        for found in re.findall(pattern, html)
+    )
     times = opened(page)
     return {
         "page_bytes": len(html),

@@ -73,7 +73,7 @@ def _findings(run: Path) -> dict[str, str]:
     if choice is not None:
         total, chosen = choice.whole["heads_left"], choice.chosen
         if choice.vacuous:
-            found["heads"] = "The model translates too badly to tell how many heads it needs"
+            found["heads"] = "The model translates too badly to ask how many heads it needs"
         elif chosen is None:
             found["heads"] = f"All {total} heads are needed to stay surely within 1 BLEU point"
         else:

@@ -40,6 +40,7 @@ BIBTEX = {
   author = {Kwon, Woosuk and Kim, Sehoon and Mahoney, Michael W. and Hassoun, Joseph and Keutzer,
             Kurt and Gholami, Amir},
   booktitle = {Advances in Neural Information Processing Systems 35},
+  pages = {24101--24116},
   year = {2022}
 }""",
     "papineni2002": """@inproceedings{papineni2002,
@@ -128,6 +129,7 @@ BIBTEX = {
   author = {Achtibat, Reduan and Hatefi, Sayed Mohammad Vakilzadeh and Dreyer, Maximilian and
             Jain, Aakriti and Wiegand, Thomas and Lapuschkin, Sebastian and Samek, Wojciech},
   booktitle = {Proceedings of the 41st International Conference on Machine Learning},
+  pages = {135--168},
   year = {2024}
 }""",
     "sundararajan2017": """@inproceedings{sundararajan2017,

@@ -7,9 +7,12 @@ non-inferiority: an interval that merely touches the whole model's would reward 
 set, whose intervals are wide. The second condition keeps a lucky dip from being chosen.
 
 Of all orders, the one that gets by with the fewest heads is taken; of equals, the higher
-BLEU. A model whose own BLEU is no higher than the allowed loss gives no answer: it would be
-allowed to lose everything. Pitfall: the order is chosen on the sentences that the BLEU is
-measured on, so the loss of the winner is slightly flattered; the page says so.
+BLEU. A model that does not translate gives no answer: what heads does nothing need? That is a
+model below 10 BLEU, which Google's guide to the score calls almost useless
+(cloud.google.com/translate/automl/docs/evaluate), or one that would be allowed to lose
+everything, because its BLEU is no higher than the allowed loss. Pitfall: the order is chosen on
+the sentences that the BLEU is measured on, so the loss of the winner is slightly flattered; the
+page says so.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 RANDOM = "random"
+LEAST = 10.0
+"""BLEU below which a model does not translate, and a number of heads would mean nothing."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,7 @@ class Choice:
     @property
     def vacuous(self) -> bool:
         """Whether the whole model translates too badly for the question to have an answer."""
-        return not self.whole["bleu"] > self.allowed_loss
+        return not self.whole["bleu"] > max(LEAST, self.allowed_loss)
 
 
 def smallest_within(curve: pd.DataFrame, allowed_loss: float) -> Choice | None:

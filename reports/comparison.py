@@ -7,18 +7,20 @@ from pathlib import Path
 from ..analyses.result import Result
 from ..models.files import write_text
 from .comparison_sections import COMPARE, SECTIONS
+from .figures import draw_figures
 from .findings import Findings
 from .page import NAME, assembled
 
 
 def build_comparison(folder: Path, result: Result) -> Path:
-    """Write a comparison's tables and its page into a folder and return the page's path.
+    """Write a comparison's tables, figures and page into a folder and return the page's path.
 
     Args:
         result: what `compare` found.
     """
     result.save(folder / "results" / COMPARE)
-    page = comparison_of(Findings(folder.resolve().name, {COMPARE: result}))
+    draw_figures(folder)
+    page = comparison_of(Findings.of_run(folder))
     write_text(folder / NAME, page)
     return folder / NAME
 

@@ -45,8 +45,10 @@ def _place(row: Row) -> tuple[str, str]:
     return row["split"], row["search"]
 
 
-def _caption(findings: Findings, table: str, text: str, unit: str, measure: str = "") -> Caption:
-    return caption_of(findings, COMPARE, (table,), text, unit=unit, measure=measure)
+def _caption(
+    findings: Findings, table: str, text: str, unit: str, measure: str = "", figure: str = ""
+) -> Caption:
+    return caption_of(findings, COMPARE, (table,), text, unit=unit, measure=measure, figure=figure)
 
 
 def _differences(findings: Findings) -> Markup | None:
@@ -177,7 +179,7 @@ def _curves(findings: Findings) -> Markup | None:
     sheet = _side_by_side(
         "BLEU by heads left, each run’s best order", ["Heads left"], cells, _runs(findings)
     )
-    caption = _caption(findings, "curves", text, "BLEU points", "bleu")
+    caption = _caption(findings, "curves", text, "BLEU points", "bleu", "runs")
     block = Block("curves", "", sheet, caption, chart, tuple(legend), folded="The numbers")
     return blocks_of([block])
 
@@ -234,11 +236,25 @@ def _heads(findings: Findings) -> Markup | None:
         "Spearman’s ρ of the importance of heads with the same number: 1 is the same order, 0 no "
         "relation. Heads of two trainings share nothing but a number and their sublayer, so only "
         "what exceeds the shuffled column is about single heads. Top heads: the most important "
-        "fifth of each run, and how many are the same; the data name them."
+        "fifth of each run, and how many are the same."
         + (" Runs that hold the same weights are compared here as well." if same else "")
     )
     block = Block("agreement", "", sheet, _caption(findings, "agreement", text, "−1 to 1"))
-    return blocks_of([block])
+    return blocks_of([block, _shared(findings, rows)])
+
+
+def _shared(findings: Findings, rows: list[Row]) -> Block:
+    """Return which heads are among the most important of both runs."""
+    printed = [
+        [title_of(row["metric"]), row["run"], row["baseline"], row["names"] or "none"]
+        for row in rows
+        if row["site"] == ALL
+    ]
+    columns = ["Metric", "Run", "Against", "Heads in the top fifth of both"]
+    sheet = Sheet("Heads that two runs agree on", columns, printed, 1, frozenset(range(4)))
+    text = "The heads that both runs count among their most important fifth, by number."
+    caption = _caption(findings, "agreement", text, "heads")
+    return Block("shared", "", sheet, caption, folded="Which heads are on top in both runs")
 
 
 def _settings(findings: Findings) -> Markup | None:

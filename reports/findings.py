@@ -68,6 +68,14 @@ class Findings:
         """Return the rows of a table as dictionaries; none where the run does not have it."""
         return records(self.rows(analysis, name)) if self.table(analysis, name) else []
 
+    def names_of(self, analysis: str, table: str) -> list[str]:
+        """Return the names of all Results of an analysis that have rows in a table."""
+        return [
+            name
+            for name, result in self.results.items()
+            if result.analysis == analysis and self.table(name, table) is not None
+        ]
+
     def signature(self, analysis: str, measure: str = "bleu") -> str:
         """Return the signature under which a quality measure was computed, or nothing."""
         result = self.results.get(analysis)

@@ -68,6 +68,7 @@ def caption_of(
     unit: str,
     measure: str = "",
     figure: str = "",
+    n: str = "",
 ) -> Caption:
     """Gather what a figure rests on from the Result it was drawn from.
 
@@ -76,12 +77,13 @@ def caption_of(
         unit: of the values shown.
         measure: the quality measure whose signature is named, if any.
         figure: name of the same figure in `figures/`, if there is one for papers.
+        n: where the table does not state it.
     """
     table = findings.results[analysis].tables[tables[0]]
     signature = findings.signature(analysis, measure) if measure else ""
     facts = (
         ("Unit", unit),
-        ("n", table.n),
+        ("n", table.n or n),
         ("Interval", table.interval),
         ("Signature", signature),
     )

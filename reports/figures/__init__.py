@@ -12,6 +12,8 @@ is written, ids in the SVG come from a fixed salt, and nothing depends on a scre
 from __future__ import annotations
 
 import pkgutil
+import warnings
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -30,11 +32,12 @@ for _module in pkgutil.iter_modules(__path__):
     import_module(f".{_module.name}", __name__)
 
 
-def draw_figures(run_folder: Path) -> list[Path]:
+def draw_figures(run_folder: Path, formats: Sequence[str] = ("svg", "pdf")) -> list[Path]:
     """Draw every figure whose Results exist, as `figures/NAME.svg` and `figures/NAME.pdf`.
 
     Args:
         run_folder: a run folder with at least one finished Result in `results/`.
+        formats: of the files; a PDF takes the longest.
 
     Returns:
         The paths that were written.
@@ -47,7 +50,7 @@ def draw_figures(run_folder: Path) -> list[Path]:
     written = []
     for name in figures:
         member = figures[name]
-        if findings.table(member.analysis, member.table) is None:
+        if not member.shown_by(findings):
             continue
         with matplotlib.rc_context(STYLE):
             try:
@@ -58,7 +61,7 @@ def draw_figures(run_folder: Path) -> list[Path]:
                     "which another version has made: measure them again with `headcount run -o "
                     "RUN`, or leave figures out with --no-figures"
                 ) from error
-            for ending in ("svg", "pdf"):
+            for ending in formats:
                 path = run_folder / FOLDER / f"{name}.{ending}"
                 _save(drawn, path, ending)
                 written.append(path)
@@ -68,5 +71,8 @@ def draw_figures(run_folder: Path) -> list[Path]:
 def _save(figure: Figure, path: Path, ending: str) -> None:
     """Write one file without a date in it."""
     dates = {"Date": None} if ending == "svg" else {"CreationDate": None, "ModDate": None}
-    with replacing(path) as temporary:
+    with replacing(path) as temporary, warnings.catch_warnings():
+        # Text of a corpus may hold characters that matplotlib's font has no picture of.
+        warnings.filterwarnings("ignore", "Glyph .* missing from")
         figure.savefig(temporary, format=ending, metadata=dates)
+    figure.set_layout_engine("none")  # found once; to find it again takes most of the time

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from ..drawing.palette import RANDOM_LINE, style_of
@@ -10,7 +9,7 @@ from ..findings import Findings
 from ..orders import order_styles
 from ..wording import title_of
 from .family import figure
-from .style import MARKERS, dashes, new_figure
+from .style import bars, new_figure
 
 
 @figure("curve", "prune", "curve")
@@ -25,21 +24,8 @@ def draw_curve(findings: Findings) -> Figure:
         axes.fill_between(at, band["low"], band["high"], color=RANDOM_LINE.light, alpha=0.25, lw=0)
         axes.plot(at, band["mean"], color=RANDOM_LINE.light, ls=":", label="Random (mean, range)")
     for order, index in order_styles(rows).items():
-        style = style_of(index)
-        mine = rows[(rows["order"] == order) & (rows["draw"] == 0)].sort_values("heads_left")
-        bleu = mine["bleu"].to_numpy(float)
-        bounds = np.stack([bleu - mine["bleu_low"], mine["bleu_high"] - bleu])
-        axes.errorbar(
-            mine["heads_left"].to_numpy(float),
-            bleu,
-            yerr=np.clip(bounds.astype(float), 0, None),
-            color=style.light,
-            linestyle=dashes(style.dash),
-            marker=MARKERS[style.marker],
-            markersize=4.5,
-            elinewidth=0.9,
-            label=title_of(order),
-        )
+        mine = rows[(rows["order"] == order) & (rows["draw"] == 0)]
+        bars(axes, style_of(index), mine, "heads_left", "bleu", label=title_of(order))
     axes.set(xlabel="Heads left", ylabel="BLEU")
     axes.set_ylim(bottom=0)
     axes.legend(loc="lower right")

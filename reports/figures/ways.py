@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from ..drawing.palette import RANDOM_LINE, style_of
 from ..findings import Findings
 from ..wording import title_of
 from .family import figure
-from .style import MARKERS, dashes, new_figure
+from .style import bars, new_figure
 
 
 @figure("ways", "ways", "summary")
@@ -23,22 +22,8 @@ def draw_ways(findings: Findings) -> Figure:
         for name in (*names, "random"):
             style = RANDOM_LINE if name == "random" else style_of(names.index(name))
             mine = rows[(rows["where"] == where) & (rows["order"] == name)]
-            mine = mine.sort_values("heads_left")
-            if mine.empty:
-                continue
-            bleu = mine["bleu"].to_numpy(float)
-            low, high = mine["bleu_low"].to_numpy(float), mine["bleu_high"].to_numpy(float)
-            axes.errorbar(
-                mine["heads_left"].to_numpy(float),
-                bleu,
-                yerr=np.clip(np.stack([bleu - low, high - bleu]), 0, None),
-                color=style.light,
-                linestyle=dashes(style.dash),
-                marker=MARKERS[style.marker],
-                markersize=4,
-                elinewidth=0.9,
-                label=title_of(name),
-            )
+            if not mine.empty:
+                bars(axes, style, mine, "heads_left", "bleu", label=title_of(name))
         axes.set(xlabel="Heads left", ylabel="BLEU")
         if where != "all":
             axes.set_title(title_of(where))

@@ -1,8 +1,5 @@
-"use strict";
 // Without this script the page shows everything; with it, a reader can choose.
 (() => {
-  const one = (selector, within = document) => within.querySelector(selector);
-  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 
   // Details that are closed would be missing on paper.
   addEventListener("beforeprint", () => {
@@ -23,10 +20,7 @@
   for (const figure of all("figure")) {
     const drawings = all("svg.chart", figure);
     if (!drawings.length) continue;
-    const reading = document.createElement("p");
-    reading.className = "reading hint";
-    reading.textContent = hint;
-    reading.setAttribute("aria-live", "polite");
+    const reading = make("p", { className: "reading hint", ariaLive: "polite" }, hint);
     (drawings.at(-1).closest(".pair") ?? drawings.at(-1)).after(reading);
     for (const drawing of drawings) {
       const points = all(".line > g", drawing);
@@ -40,7 +34,7 @@
         reading.textContent = points[at] ? all(".line title", wide)[at].textContent : hint;
       };
       if (!points.length) continue;
-      drawing.setAttribute("tabindex", "0");
+      drawing.tabIndex = 0;
       drawing.addEventListener("keydown", (event) => {
         const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
         if (!step) return;
@@ -54,9 +48,7 @@
 
   // What is meant to be pasted elsewhere can be copied at once.
   for (const words of all("[data-copy]")) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = `Copy ${words.dataset.copy}`;
+    const button = make("button", {}, `Copy ${words.dataset.copy}`);
     button.addEventListener("click", async () => {
       try {
         await navigator.clipboard.writeText(words.textContent);
@@ -68,17 +60,6 @@
     words.after(button);
   }
 
-  const make = (tag, props = {}, ...children) => {
-    const made = Object.assign(document.createElement(tag), props);
-    made.append(...children);
-    return made;
-  };
-  const shape = (tag, attributes, ...children) => {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    made.append(...children);
-    return made;
-  };
   const read = (id) => JSON.parse(one(id)?.textContent ?? "null");
   const removal = read("#removal");
   const cards = read("#cards");
@@ -86,13 +67,16 @@
   const cellsOf = (place, within) => one(`td[data-head="${place}"]`, within);
   for (const controls of all(".controls")) controls.hidden = false;
 
-  // Which map is shown.
-  const metric = one("#metric");
-  const showMap = () => {
-    for (const panel of all(".map-panel")) panel.hidden = panel.dataset.metric !== metric.value;
-  };
-  metric?.addEventListener("change", showMap);
-  if (metric) showMap();
+  // Of the panels of a chooser the chosen one is shown.
+  for (const chooser of all("select.panels")) {
+    const show = () => {
+      for (const panel of all(`[data-${chooser.id}]`)) {
+        panel.hidden = panel.dataset[chooser.id] !== chooser.value;
+      }
+    };
+    chooser.addEventListener("change", show);
+    show();
+  }
 
   // The slider over head counts.
   let order;
@@ -136,9 +120,9 @@
         make("div", {}, make("dt", {}, removal.labels[at]), make("dd", {}, fact))));
       for (const [at, site] of all(".minimap text").entries()) site.textContent = stop.sites[at];
       const note = one("#map-note");
-      if (note) note.textContent = `${gone.size ? `Struck out: the ${gone.size} heads that ` +
-        "the slider above removed. " : ""}Choose a head to open its card.`;
-      slider.setAttribute("aria-valuetext", `${stop.left} heads left, BLEU ${stop.facts[0]}`);
+      const out = gone.size ? `Struck out: ${gone.size} heads that the slider removed. ` : "";
+      if (note) note.textContent = `${out}Choose a head to open its card.`;
+      slider.ariaValueText = `${stop.left} heads left, BLEU ${stop.facts[0]}`;
       showSamples(stop);
       moveCursors(stop.left);
     };
@@ -185,9 +169,8 @@
       make("thead", {}, make("tr", {}, ...columns.map((words) => cell("th", words, "col")))),
       make("tbody", {}, ...body));
     const note = !rows.length && empty ? [make("p", { className: "note" }, empty)] : [];
-    const scroll = make("div", { className: "scroll", tabIndex: 0 }, table);
-    scroll.setAttribute("role", "region");
-    scroll.setAttribute("aria-label", title);
+    const region = { className: "scroll", tabIndex: 0, role: "region", ariaLabel: title };
+    const scroll = make("div", region, table);
     return make("section", {}, make("h4", {}, title), ...(rows.length ? [scroll] : []), ...note);
   };
 
@@ -268,7 +251,7 @@
     const near = (by, words) =>
       cards.heads[shown + by] ? [linkTo(cards.heads[shown + by], words), " "] : [];
     one(".near", card).replaceChildren(...near(-1, "Previous head"), ...near(1, "Next head"),
-      make("button", { type: "button", onclick: hide }, "Close"));
+      make("button", { onclick: hide }, "Close"));
     one(".parts", card).replaceChildren(
       importance(shown),
       ...(removal ? [removedAt(shown)] : []),

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pandas as pd
 from markupsafe import Markup
 
-from ..choice import RANDOM, Choice, smallest_within
+from ...analyses.result import Result
+from ..choice import LEAST, RANDOM, Choice, smallest_within
 from ..drawing.charts import Axis, Chart, Rule, draw
 from ..findings import Findings
+from ..methods import lower
+from ..numbers import numbers_of
 from ..orders import order_line, random_band, random_line
 from ..rendering import caption_of, render
 from ..wording import duration, fixed, interval, multiple, signed, size, title_of
@@ -40,11 +43,18 @@ def answer(findings: Findings) -> Markup | None:
             "choice": choice,
             "whole": choice.whole,
             "chosen": choice.chosen,
+            "least": LEAST,
             "facts": _facts(findings, choice),
             "trained": _trained(findings),
             "chart": _chart(findings, curve, choice, shown["order"]),
             "caption": caption_of(
-                findings, "prune", ("curve", "band"), explained, unit="BLEU points", measure="bleu"
+                findings,
+                "prune",
+                ("curve", "band"),
+                explained,
+                unit="BLEU points",
+                measure="bleu",
+                figure="curve",
             ),
             "others": _other_losses(curve),
             "random": _random_instead(findings, choice),
@@ -94,13 +104,30 @@ def _facts(findings: Findings, choice: Choice) -> list[tuple[str, str, str]]:
 
 
 def _trained(findings: Findings) -> str:
-    """Say what a smaller model reached that was chosen by `headcount prune`, if there is one."""
-    rows = {row["model"]: row for row in findings.records("smaller", "outcome")}
-    if "smaller" not in rows or "whole" not in rows:
+    """Say what a smaller model reached that was chosen by `headcount prune`, if there is one.
+
+    Of several it is the smallest within the allowed loss, or else the one that surely loses
+    least.
+    """
+    found = {
+        name: {row["model"]: row for row in findings.records(name, "outcome")}
+        for name in findings.names_of("smaller", "outcome")
+    }
+    found = {name: rows for name, rows in found.items() if {"smaller", "whole"} <= set(rows)}
+    if not found:
         return ""
+
+    def place(name: str) -> tuple[bool, float]:
+        row = found[name]["smaller"]
+        if row["difference_low"] >= -findings.allowed_loss:
+            return False, row["heads"]
+        return True, -row["difference_low"]
+
+    name = min(found, key=place)
+    rows = found[name]
     row, whole = rows["smaller"], rows["whole"]
     words = (
-        f"{row['heads']} of {whole['heads']} heads by {_way(findings)}: BLEU "
+        f"{row['heads']} of {whole['heads']} heads by {_way(findings.results[name])}: BLEU "
         f"{fixed(row['bleu'], 1)} {interval(row['bleu_low'], row['bleu_high'], 1)}, "
         f"{signed(row['bleu_difference'], 1)} "
         f"{interval(row['difference_low'], row['difference_high'], 1)} against the whole model"
@@ -110,12 +137,12 @@ def _trained(findings: Findings) -> str:
     return f"{words}."
 
 
-def _way(findings: Findings) -> str:
+def _way(result: Result) -> str:
     """Name the way in which a smaller model's heads were chosen, and what followed."""
-    settings = findings.results["smaller"].settings
+    settings = result.settings
     finish = settings.get("finish", {}).get("finetune", "none")
     trained = "" if finish == "none" else ", trained on after the cut"
-    return f"{title_of(str(settings.get('way', 'its plan'))).lower()}{trained}"
+    return lower(title_of(str(settings.get("way", "its plan")))) + trained
 
 
 def _chart(findings: Findings, curve: pd.DataFrame, choice: Choice, order: str) -> Markup:
@@ -130,18 +157,15 @@ def _chart(findings: Findings, curve: pd.DataFrame, choice: Choice, order: str) 
     if findings.table("prune", "band") is not None:
         spread = findings.rows("prune", "band")
         band, lines = random_band(spread), [random_line(spread), *lines]
-    return draw(
-        Chart(
-            title=f"BLEU against heads left, removed by {title_of(order).lower()}",
-            x=Axis("heads left", end_ticks=True),
-            y=Axis("BLEU", include=(0,)),
-            lines=lines,
-            band=band,
-            marks=marks,
-        ),
-        wide=(560, 330),
-        narrow=280,
+    chart = Chart(
+        title=f"BLEU against heads left, removed by {title_of(order).lower()}",
+        x=Axis("heads left", end_ticks=True),
+        y=Axis("BLEU", include=(0,)),
+        lines=lines,
+        band=band,
+        marks=marks,
     )
+    return draw(chart, wide=(560, 330), narrow=280) + numbers_of(chart)
 
 
 def _random_instead(findings: Findings, choice: Choice) -> tuple[str, str] | None:

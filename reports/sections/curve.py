@@ -1,7 +1,9 @@
 """BLEU against the heads that are left, and a slider over their number.
 
-The slider chooses a point of the curve and shows which heads are left there, what the smaller
-model costs, and what it makes of the same few sentences.
+The curves are one panel a question: by metric, by way of choosing, by site; with the script a
+reader chooses among them, without it all are shown. The slider chooses a point of the curves
+by metric and shows which heads are left there, what the smaller model costs, and what it makes
+of the same few sentences.
 """
 
 from __future__ import annotations
@@ -18,16 +20,33 @@ from ..drawing.palette import style_of
 from ..findings import Findings, records
 from ..orders import order_line, order_styles, random_band, random_line
 from ..removal import head_names, removal_of, sample_rows
-from ..rendering import Caption, Sheet, caption_of, render
+from ..rendering import Sheet, caption_of, render
+from ..way_curves import Panel, way_panels
 from ..wording import ABSENT, fixed, interval, title_of
 from . import section
 
 
-@section("curve", title="BLEU by heads left", place=20, needs=("prune",))
+@section("curve", title="BLEU by heads left", place=20, needs=())
 def curve(findings: Findings) -> Markup | None:
-    """BLEU against heads left, by every order, and what is left at each point."""
-    if findings.table("prune", "curve") is None:
+    """BLEU against heads left, by every order, way and site, and what is left at each point."""
+    panels = [*_by_metric(findings), *way_panels(findings), *_by_site(findings)]
+    if not panels:
         return None
+    return render(
+        "curve.html",
+        {
+            "panels": panels,
+            "removal": removal_of(findings),
+            "minimap": minimap(head_names(findings)),
+            "samples": sample_rows(findings),
+        },
+    )
+
+
+def _by_metric(findings: Findings) -> list[Panel]:
+    """Return the curves of every metric's order, with the band of random ones."""
+    if findings.table("prune", "curve") is None:
+        return []
     rows = findings.rows("prune", "curve")
     banded = findings.table("prune", "band") is not None
     spread = findings.rows("prune", "band") if banded else None
@@ -39,21 +58,12 @@ def curve(findings: Findings) -> Markup | None:
     )
     tables = ["curve", "band"] if banded else ["curve"]
     tables += [name for name in ("costs", "samples") if findings.table("prune", name) is not None]
-    return render(
-        "curve.html",
-        {
-            "chart": _chart(rows, spread),
-            "legend_entries": _legend(rows, spread),
-            "removal": removal_of(findings),
-            "minimap": minimap(head_names(findings)),
-            "samples": sample_rows(findings),
-            "caption": caption_of(
-                findings, "prune", tables, text, unit="BLEU points", measure="bleu", figure="curve"
-            ),
-            "sheet": _sheet(rows, spread),
-            "sites": _sites(findings),
-        },
+    caption = caption_of(
+        findings, "prune", tables, text, unit="BLEU points", measure="bleu", figure="curve"
     )
+    title = "By metric, nothing trained again"
+    chart, legend = _chart(rows, spread), _legend(rows, spread)
+    return [Panel("curve", title, chart, legend, caption, [_sheet(rows, spread)])]
 
 
 def _chart(rows: pd.DataFrame, spread: pd.DataFrame | None) -> Markup:
@@ -107,10 +117,10 @@ def _bleu(value: float, low: float, high: float) -> str:
     return f"{fixed(value)} {interval(low, high)}"
 
 
-def _sites(findings: Findings) -> dict[str, Any] | None:
-    """Return BLEU when heads of one site alone are removed: chart, legend, table, caption."""
+def _by_site(findings: Findings) -> list[Panel]:
+    """Return BLEU when heads of one site alone are removed."""
     if findings.table("prune", "sites") is None:
-        return None
+        return []
     rows = findings.records("prune", "sites")
     sites = list(dict.fromkeys(row["site"] for row in rows))
     lines = [_site_line(style, site, rows) for style, site in enumerate(sites)]
@@ -134,15 +144,24 @@ def _sites(findings: Findings) -> dict[str, Any] | None:
         y=Axis("BLEU", include=(0,)),
         lines=lines,
     )
-    caption: Caption = caption_of(
-        findings, "prune", ("sites",), text, unit="BLEU points", measure="bleu"
-    )
-    return {
-        "chart": draw(chart, wide=(820, 320), narrow=280),
-        "legend": [(swatch(line.style, line.marker), line.label) for line in lines],
-        "sheet": Sheet("BLEU by heads left at one site", columns, printed, words=frozenset()),
-        "caption": caption,
-    }
+    return [
+        Panel(
+            name="sites",
+            title="One site alone, nothing trained again",
+            chart=draw(chart, wide=(600, 400), narrow=280),
+            legend=[(swatch(line.style, line.marker), line.label) for line in lines],
+            caption=caption_of(
+                findings,
+                "prune",
+                ("sites",),
+                text,
+                unit="BLEU points",
+                measure="bleu",
+                figure="sites",
+            ),
+            sheets=[Sheet("BLEU by heads left at one site", columns, printed, words=frozenset())],
+        )
+    ]
 
 
 def _site_line(style: int, site: str, rows: list[dict[str, Any]]) -> Line:

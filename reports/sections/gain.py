@@ -9,7 +9,7 @@ from markupsafe import Markup
 from ..findings import Findings
 from ..rendering import Sheet, caption_of, render
 from ..role_letters import percent
-from ..wording import ABSENT, fixed, interval, missing, signed, whole
+from ..wording import ABSENT, fixed, interval, missing, scaled, signed, whole
 from . import section
 
 Row = dict[str, Any]
@@ -42,6 +42,7 @@ def gain(findings: Findings) -> Markup | None:
                 "equal lengths all sentences have as many tokens, with its own each model says "
                 "what it wants.",
                 unit="tokens a second; times as fast",
+                figure="gain",
             ),
             "parts": _parts_sheet(parts) if parts else None,
             "parts_caption": caption_of(
@@ -148,11 +149,11 @@ def _size_sheet(rows: list[Row]) -> Sheet:
             row["model"],
             whole(row["heads"]),
             whole(row["parameters"]),
-            _scaled(row["disk"], 1e6),
+            scaled(row["disk"], 1e6),
             _change(row, first, "products"),
             _change(row, first, "attention_products"),
-            _scaled(row["cache"], 2**20),
-            _scaled(row["peak"], 2**20),
+            scaled(row["cache"], 2**20),
+            scaled(row["peak"], 2**20),
         ]
         for row in rows
     ]
@@ -173,10 +174,6 @@ def _with_interval(row: Row, name: str) -> str:
     if missing(row[name]):
         return ABSENT
     return f"{fixed(row[name])} {interval(row[f'{name}_low'], row[f'{name}_high'])}"
-
-
-def _scaled(value: Any, unit: float) -> str:
-    return ABSENT if missing(value) else fixed(float(value) / unit, 1)
 
 
 def _change(row: Row, first: Row, name: str) -> str:

@@ -10,23 +10,19 @@ from markupsafe import Markup
 from ..drawing.charts import Axis, Chart, Line, Point, draw, swatch
 from ..drawing.palette import style_of
 from ..findings import Findings, records
+from ..numbers import numbers_of
 from ..rendering import Caption, Sheet, caption_of, render
-from ..wording import ABSENT, fixed, interval, missing, signed, significant, title_of, whole
+from ..wording import ABSENT, fixed, interval, missing, scaled, signed, significant, title_of, whole
 from . import section
 
 Row = dict[str, Any]
-MEGABYTE = 1e6
+MEGABYTE, MEBIBYTE = 1e6, 2.0**20
 
 
 @section("pruning", title="Smaller models", place=28, needs=())
 def pruning(findings: Findings) -> Markup | None:
     """Every smaller model of the run, with its loss, its size and the proof of its cut."""
-    names = [
-        name
-        for name in findings.results
-        if findings.results[name].analysis == "smaller"
-        and findings.table(name, "outcome") is not None
-    ]
+    names = findings.names_of("smaller", "outcome")
     if not names:
         return None
     # Other models first name the analysis; many heads come before few.
@@ -54,6 +50,7 @@ def _model(findings: Findings, name: str) -> dict[str, Any]:
             _explained(finish),
             unit="as in the table",
             measure="bleu",
+            figure="smaller",
         ),
         "tried": _tried(findings, name),
         "proof": _proof(findings, name),
@@ -95,13 +92,12 @@ def _sheet(findings: Findings, name: str, outcome: list[Row]) -> Sheet:
     costs = {row["model"]: row for row in findings.records(name, "cost")}
     printed = [_printed(row, costs.get(row["model"], {})) for row in outcome]
     columns = ["Model", "Heads (enc., dec., cross)", "BLEU", "Change of BLEU", "chrF", "NLL"]
-    columns += ["Parameters", "Attention", "All products", "Weights (MB)"]
+    columns += ["Parameters", "Attention", "All products", "On disk (MB)", "Peak memory (MiB)"]
     return Sheet("The smaller model beside the whole one", columns, printed)
 
 
 def _printed(row: Row, cost: Row) -> list[str]:
     sites = ", ".join(f"{row[f'{site}_heads']}" for site in ("encoder", "decoder", "cross"))
-    weights: Any = cost.get("weights")
     return [
         str(row["model"]).capitalize(),
         f"{row['heads']} ({sites})",
@@ -113,7 +109,8 @@ def _printed(row: Row, cost: Row) -> list[str]:
         whole(row["parameters"]),
         _percent(cost.get("attention_left")),
         _percent(cost.get("forward_left")),
-        ABSENT if missing(weights) else fixed(weights / MEGABYTE, 1),
+        scaled(cost.get("disk", cost.get("weights")), MEGABYTE),
+        scaled(cost.get("peak"), MEBIBYTE),
     ]
 
 
@@ -169,21 +166,19 @@ def _gates(findings: Findings, name: str) -> dict[str, Any] | None:
         "How many heads were open while the training chose (the sum of their strengths), and "
         "how many were undecided, with a strength between 0.05 and 0.95.",
         unit="heads",
+        figure="gates",
     )
     total = findings.rows(name, "kept").shape[0]
     lines = [_line(rows, "open", "open", 0, 1.0), _line(rows, "undecided", "undecided", 1, total)]
     entries = [(swatch(it.style, it.marker), it.label.capitalize()) for it in lines]
-    chart = draw(
-        Chart(
-            title="Heads that were open and undecided by updates of the training that chose",
-            x=Axis("updates"),
-            y=Axis("heads", include=(0,)),
-            lines=lines,
-        ),
-        wide=(560, 280),
-        narrow=260,
+    chart = Chart(
+        title="Heads that were open and undecided by updates of the training that chose",
+        x=Axis("updates"),
+        y=Axis("heads", include=(0,)),
+        lines=lines,
     )
-    return {"chart": chart, "caption": caption, "entries": entries}
+    drawn = draw(chart, wide=(560, 280), narrow=260) + numbers_of(chart)
+    return {"chart": drawn, "caption": caption, "entries": entries}
 
 
 def _line(rows: pd.DataFrame, column: str, label: str, style: int, scale: float) -> Line:

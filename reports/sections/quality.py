@@ -43,7 +43,9 @@ def quality(findings: Findings) -> Markup | None:
         f"{title_of(row['measure'])} {row['signature']}" for row in rows if row["signature"]
     )
     tables = [name for name in ("quality", "model") if findings.table("evaluate", name)]
-    caption = caption_of(findings, "evaluate", tables, text, unit="as in the table")
+    caption = caption_of(
+        findings, "evaluate", tables, text, unit="as in the table", figure="quality"
+    )
     return render(
         "quality.html",
         {

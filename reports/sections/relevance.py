@@ -51,7 +51,9 @@ def relevance(findings: Findings) -> Markup | None:
             "first": examples[:OPEN],
             "others": examples[OPEN:],
             "remarks": findings.results["relevance"].remarks,
-            "caption": caption_of(findings, "relevance", names, text, unit="percent of a row"),
+            "caption": caption_of(
+                findings, "relevance", names, text, unit="percent of a row", figure="relevance"
+            ),
             "conservation": _conservation(findings),
         },
     )

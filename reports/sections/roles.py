@@ -248,7 +248,9 @@ def _profiles(findings: Findings) -> dict[str, Any]:
         "attention that rests on punctuation, on tokens before and behind the text, on itself."
     )
     tables = ("offsets", "sinks")
-    caption = caption_of(findings, "roles", tables, text, unit="percent, by head")
+    caption = caption_of(
+        findings, "roles", tables, text, unit="percent, by head", figure="profiles"
+    )
     maps = [
         (
             site,
@@ -273,16 +275,20 @@ def _squares(findings: Findings) -> dict[str, Any] | None:
     for site, cells in sites.items():
         names = list(dict.fromkeys(name for pair in cells for name in pair))
         names.sort(key=lambda name: tuple(map(int, name.split("."))))
-        body = [
-            (one, [_cell(cells.get((one, it)), 100, root=False) for it in names]) for one in names
+        body = [  # every pair once: the half below the diagonal
+            (one, [_cell(cells.get((one, it)), 100, root=False) for it in names[:place]])
+            for place, one in enumerate(names)
+            if place
         ]
         maps.append((site, names, body))
     text = (
         "Jensen-Shannon distance of the attention of two heads, named layer.head, times 100: 0 is "
-        "the same map, 100 unlike as chance. Queries of the decoder are weighed by how many keys "
-        "they see."
+        "the same map, 100 unlike as chance. Every pair stands once. "
+        "Queries of the decoder are weighed by how many keys they see."
     )
-    caption = caption_of(findings, "roles", ("likeness",), text, unit="distance × 100")
+    caption = caption_of(
+        findings, "roles", ("likeness",), text, unit="distance × 100", figure="likeness"
+    )
     return {"maps": maps, "caption": caption}
 
 

@@ -69,7 +69,9 @@ def translations(findings: Findings) -> Markup | None:
         {
             "first": examples[:OPEN],
             "others": examples[OPEN:],
-            "caption": caption_of(findings, "prune", ("examples",), text, unit=""),
+            "caption": caption_of(
+                findings, "prune", ("examples",), text, unit="", n=f"{len(examples)} sentences"
+            ),
             "losses": losses,
             "losses_caption": _losses_caption(findings) if losses else None,
             "counts": counts,

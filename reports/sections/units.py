@@ -18,11 +18,7 @@ Row = dict[str, Any]
 @section("units", title="Feed-forward units removed too", place=28, needs=())
 def units(findings: Findings) -> Markup | None:
     """Every model that lost feed-forward units after its heads."""
-    names = [
-        name
-        for name in findings.results
-        if findings.results[name].analysis == "units" and findings.table(name, "outcome")
-    ]
+    names = findings.names_of("units", "outcome")
     if not names:
         return None
     return render("units.html", {"models": [_model(findings, name) for name in names]})

@@ -1,18 +1,17 @@
-"""Which way of choosing heads keeps most: curves of smaller models that were trained on."""
+"""Which way of choosing heads keeps most, once what is left was trained on.
+
+The curves stand beside those by metric, in the section on BLEU by heads left.
+"""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
 
 from ..choice import RANDOM
-from ..drawing.charts import Axis, Chart, Line, Point, draw, swatch
-from ..drawing.palette import style_of
-from ..findings import Findings, records
-from ..orders import order_styles
+from ..findings import Findings
 from ..rendering import Caption, Sheet, caption_of, render
 from ..wording import ABSENT, duration, fixed, interval, signed, significant, title_of
 from . import section
@@ -21,42 +20,19 @@ Figure = tuple[Sheet, Caption]
 Row = dict[str, Any]
 SAID = 0.25
 """The lead speaks of the number of heads nearest to this share of all."""
-_DIGITS = {"bleu": 1, "chrf": 1, "nll": 3}
 
 
 @section("ways", title="Ways to choose heads", place=26, needs=("ways",))
 def ways(findings: Findings) -> Markup | None:
-    """BLEU against heads left by way, with random orders and the control from scratch."""
+    """What each way keeps and costs, beside random orders and the control from scratch."""
     if findings.table("ways", "summary") is None:
         return None
     rows = findings.rows("ways", "summary")
-    places = list(rows["where"].unique())
-    first = rows[rows["where"] == places[0]]
+    first = rows[rows["where"] == rows["where"].iloc[0]]
     return render(
         "ways.html",
         {
             "lead": _lead(findings, first),
-            "charts": [
-                ("" if place == "all" else title_of(place), _chart(rows[rows["where"] == place]))
-                for place in places
-            ],
-            "legend_entries": _legend(rows),
-            "caption": caption_of(
-                findings,
-                "ways",
-                ("summary", "curve"),
-                "Heads are cut out of the weights, and what is left is trained on. Lines are "
-                "means over repetitions, drawn a little apart with their intervals; the grey "
-                "band spans the repetitions of random orders.",
-                unit="BLEU points",
-                measure="bleu",
-                figure="ways",
-            ),
-            "sheets": [
-                _sheet(rows[rows["where"] == place], measure, place)
-                for place in places
-                for measure in ("bleu", "chrf", "nll")
-            ],
             "figures": [
                 (name, title, it)
                 for name, title, it in (
@@ -96,65 +72,6 @@ def _lead(findings: Findings, rows: pd.DataFrame) -> str:
             bounds = interval(row["difference_low"], row["difference_high"], 1)
             said += f" and {signed(row['difference'], 1)} {bounds} against random orders"
     return said + "."
-
-
-def _chart(rows: pd.DataFrame) -> Markup:
-    """Draw every way as a line, and random orders as a band."""
-    chance = rows[rows["order"] == RANDOM].sort_values("heads_left")
-    lines = [_line(rows, order, style) for order, style in order_styles(rows).items()]
-    if not chance.empty:
-        lines.insert(0, _line(rows, RANDOM, "random"))
-    return draw(
-        Chart(
-            title="BLEU against heads left, by way; the table below has the numbers",
-            x=Axis("heads left", end_ticks=True),
-            y=Axis("BLEU"),
-            lines=lines,
-            band=[
-                (row["heads_left"], row["bleu_least"], row["bleu_most"]) for row in records(chance)
-            ],
-        ),
-        wide=(820, 400),
-        narrow=320,
-    )
-
-
-def _line(rows: pd.DataFrame, order: str, style: int | str) -> Line:
-    """Return the means of one way, with intervals unless it is the random one."""
-    points = []
-    for row in records(rows[rows["order"] == order].sort_values("heads_left")):
-        bounds = (row["bleu_low"], row["bleu_high"])
-        title = f"{title_of(order)}, {row['heads_left']} heads left: BLEU "
-        title += f"{fixed(row['bleu'])} {interval(*bounds)}, {row['repetitions']} repetitions"
-        low, high = (math.nan, math.nan) if order == RANDOM else bounds
-        points.append(Point(row["heads_left"], row["bleu"], low, high, title))
-    return Line(title_of(order), points, style, style_of(style).marker)
-
-
-def _legend(rows: pd.DataFrame) -> list[tuple[Markup, str]]:
-    styles = order_styles(rows)
-    entries = [(swatch(style, style_of(style).marker), title_of(o)) for o, style in styles.items()]
-    if (rows["order"] == RANDOM).any():
-        entries.append((swatch("random", "none"), f"{title_of(RANDOM)} (mean, range)"))
-    return entries
-
-
-def _sheet(rows: pd.DataFrame, measure: str, place: str) -> Sheet:
-    """Return a measure with its interval, one row a head count and one column a way."""
-    orders = list(rows["order"].unique())
-    cells = {(row["order"], row["heads_left"]): _cell(row, measure) for row in records(rows)}
-    counts = sorted(rows["heads_left"].unique(), reverse=True)
-    printed = [[f"{it}", *(cells.get((order, it), ABSENT) for order in orders)] for it in counts]
-    unit = {"nll": "NLL in nats a token"}.get(measure, title_of(measure))
-    where = "" if place == "all" else f", only {title_of(place).lower()} may go"
-    columns = ["Heads left", *(title_of(order) for order in orders)]
-    return Sheet(f"{unit} by heads left and way{where}", columns, printed, words=frozenset())
-
-
-def _cell(row: Row, measure: str) -> str:
-    digits = _DIGITS[measure]
-    bounds = interval(row[f"{measure}_low"], row[f"{measure}_high"], digits)
-    return f"{fixed(row[measure], digits)} {bounds}"
 
 
 def _way(row: Row) -> str:

@@ -329,6 +329,16 @@ def test_a_comparison_fits_a_narrow_screen_and_complains_of_nothing(visit, tmp_p
         assert page.locator("#figure-curves svg.chart.narrow").is_visible()
 
 
+def test_curves_are_chosen_by_what_they_ask(visit):
+    with visit() as page:
+        shown = page.locator("[data-curves]:visible")
+        assert [it.get_attribute("data-curves") for it in shown.all()] == ["curve"]
+        page.locator("#curves").focus()
+        page.keyboard.press("ArrowDown")
+        assert [it.get_attribute("data-curves") for it in shown.all()] == ["sites"]
+        assert page.locator(".slider").is_visible()
+
+
 def test_what_a_figure_shows_is_saved_from_the_page_alone(visit):
     def saved(page, name):
         with page.expect_download() as download:
@@ -348,13 +358,30 @@ def test_what_a_figure_shows_is_saved_from_the_page_alone(visit):
         inside = [it.get("fill") for it in drawn.iter("{http://www.w3.org/2000/svg}text")]
         assert (
             name == "training.svg"
-            and len(drawn) == 2
+            and len(drawn) == 1 + 2
             and set(inside)
             <= {
                 "rgb(85, 93, 104)",
                 "rgb(26, 30, 36)",
             }
         )
+        _, text = saved(page, "translations as CSV")
+        rows = list(csv.reader(text.splitlines()))
+        assert rows[0] == ["Source", "Reference", "All 72 heads", "24 heads", "12 heads"]
+        assert rows[1][3:] == [f"{HOSTILE[0]} with {heads} heads" for heads in (24, 12)]
+        # A map is drawn as it stands: a square a head in the colour of its cell, with its number.
+        _, text = saved(page, "heads as SVG")
+        drawn = list(ElementTree.fromstring(text))
+        squares = [it.get("fill") for it in drawn if it.tag.endswith("rect")]
+        cells = page.locator(".map-panel:visible td")
+        colours = "it => it.map(cell => getComputedStyle(cell).backgroundColor)"
+        assert squares == ["rgb(255, 255, 255)", *cells.evaluate_all(colours)]
+        words = [it.text for it in drawn if it.tag.endswith("text")]
+        assert cells.first.text_content() in words and "head" not in words
+        kinds = page.locator("figure").evaluate_all(
+            "it => it.map(f => [...f.querySelectorAll('.links button')].map(b => b.textContent))"
+        )
+        assert kinds == [["CSV", "JSON", "SVG"]] * len(kinds) and len(kinds) > 12
 
 
 @pytest.mark.slow

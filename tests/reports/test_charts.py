@@ -5,10 +5,11 @@ import re
 
 import pytest
 from markupsafe import Markup
-from reading import read
+from reading import read, sheet
 
 from headcount.reports.drawing import svg
 from headcount.reports.drawing.charts import Axis, Chart, Line, Point, Rule, draw, ticks
+from headcount.reports.numbers import numbers_of
 
 
 def chart(**changes):
@@ -29,6 +30,19 @@ def markers(drawn):
 
 def wide(drawn):
     return read(drawn).one("svg", class_="chart wide")
+
+
+def test_a_chart_as_a_table_has_every_point_and_its_interval():
+    other = Line("<other>", [Point(5, 7.25), Point(2.5, 1)], 1, "square")
+    drawn = read(numbers_of(chart(lines=[*chart().lines, other, Line("none", [])]), digits=1))
+    columns, rows = sheet(drawn, "A & B (BLEU)")
+    assert columns == ["Heads", "one", "<other>"]
+    assert rows == [
+        ["0", "0.0", "–"],
+        ["2.5", "–", "1.0"],
+        ["5", "50.0 [40.0, 60.0]", "7.2"],
+        ["10", "100.0", "–"],
+    ]
 
 
 def test_points_lie_in_proportion():

@@ -49,11 +49,13 @@ def test_the_bound_counts_and_not_the_mean():
     assert chosen(table) is None
 
 
-def test_a_model_that_may_lose_everything_gives_no_answer():
+@pytest.mark.parametrize(("bleu", "loss"), [(9.9, 0.5), (2.0, 1.0), (12.0, 12.0), (12.0, 15.0)])
+def test_a_model_that_does_not_translate_or_may_lose_everything_gives_no_answer(bleu, loss):
     table = curve(a=(0.0, 0.0, 0.0))
-    table["bleu"] = 0.9
-    assert smallest_within(table, 1.0).vacuous and chosen(table) is None
-    assert not smallest_within(table, 0.5).vacuous and chosen(table, 0.5) == ("a", 2)
+    table["bleu"] = bleu
+    assert smallest_within(table, loss).vacuous and chosen(table, loss) is None
+    table["bleu"] = 12.1
+    assert not smallest_within(table, 12.0).vacuous and chosen(table, 12.0) == ("a", 2)
 
 
 def test_the_nearest_miss_is_the_smaller_model_that_surely_loses_least():

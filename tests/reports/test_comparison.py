@@ -1,7 +1,7 @@
 """The page of a comparison says what its tables say."""
 
 import pytest
-from made_results import BLEU, COUNTS, made_prune, made_score, made_train
+from made_results import BLEU, COUNTS, heads, importance, made_prune, made_score, made_train
 from made_runs import REFERENCES, evaluated
 from reading import read, sheet
 
@@ -52,6 +52,10 @@ def test_equal_orders_of_heads_agree_in_full(page):
     _, rows = sheet(page, "Rank correlation of heads")
     assert [row[0] for row in rows] == ["Leave-one-out", "Gradient", "Confidence"]
     assert all(row[3] == "1.00" and row[-1] == "14 of 14 (2.7)" for row in rows)
+    _, rows = sheet(page, "Heads that two runs agree on")
+    most = sorted(range(72), key=lambda place: -importance("gradient", place))[:14]
+    named = {"{}.{}.{}".format(*heads()[place]) for place in most}
+    assert rows[1][:3] == ["Gradient", "two", "one"] and set(rows[1][3].split(", ")) == named
 
 
 def test_what_is_the_same_in_all_runs_is_no_difference(page):

@@ -140,6 +140,26 @@ def test_sentences_beyond_the_budget_are_counted_and_left_out(findings, monkeypa
     assert len(embedded["sentences"]) == 1 and embedded["left_out"] == 1
 
 
+def test_without_the_script_the_key_that_is_looked_at_most_is_told(page):
+    plain = page.one("noscript")
+    source, target = ["A", "dog", "<b>", "</s>"], ["<s>", "Ein", "Hund"]
+    sides = {"Encoder self-attention": (source, source), "Decoder self-attention": (target, target)}
+    sides["Cross-attention"] = (target, source)
+    for sentence in (0, 1):
+        for at, (site, (queries, keys)) in enumerate(sides.items()):
+            name = f"{site}, sentence {sentence}: what each head looks at most"
+            columns, rows = sheet(plain, name)
+            assert columns == ["Head", *queries] and len(rows) == 24
+            for place, (_, *cells) in enumerate(rows, start=24 * at):
+                for query, cell in enumerate(cells):
+                    weights = [
+                        weight(place + sentence, query, key) * seen(place, query, key)
+                        for key in range(len(keys))
+                    ]
+                    most = max(weights)
+                    assert cell == f"{keys[weights.index(most)]} {round(100 * most / 255)}"
+
+
 def test_the_slider_has_every_order_count_and_sentence(findings):
     removal = removal_of(findings)
     for order in removal["orders"]:

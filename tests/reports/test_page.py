@@ -340,8 +340,9 @@ def test_a_model_that_cannot_translate_gets_no_answer(tmp_path):
     curve["bleu"] = curve["bleu"] / 100
     run = write_run(tmp_path, whole)
     answer = read(build_page(run).read_text(encoding="utf-8")).one("section", id="answer")
-    assert "too badly to tell" in answer.one("p", class_="headline").text
-    assert "heads within 0.5" in answer.text and "heads within 1" not in answer.text
+    assert "does not translate" in answer.one("p", class_="headline").text
+    assert "Below 10 hardly a translation" in answer.one("p", class_="lead").text
+    assert "heads within" not in answer.text
 
 
 def test_what_was_not_measured_is_a_dash(tmp_path):

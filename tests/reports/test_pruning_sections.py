@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from made_results import HOSTILE, provenance, write_run
+from made_results import HOSTILE, made_prune, provenance, write_run
 from reading import read, sheet
 
 from headcount.analyses.proof import PROOF
@@ -96,7 +96,7 @@ def made_smaller(why: str = "18 heads were asked for", **tables) -> Result:
     models = {"whole": (72, 85.0, 0.0), "smaller": (18, 81.5, 3.5), "from scratch": (18, 79.0, 6.0)}
     cost = [
         {"model": name, "parameters": 1, "weights": 4_200_000, "attention": 10.0, "forward": 100.0}
-        | {"attention_left": heads / 72, "forward_left": 0.7}
+        | {"attention_left": heads / 72, "forward_left": 0.7, "disk": 4_500_000, "peak": 3 * 2**19}
         for name, (heads, _, _) in models.items()
     ]
     kept = {"site": "cross", "layer": 0, "head": 0, "kept": True, "step": 72}
@@ -135,6 +135,17 @@ def both(tmp_path_factory):
     return page(tmp_path_factory.mktemp("runs") / "pruned", made_ways(), made_smaller())
 
 
+def test_the_answer_names_the_smallest_trained_model_within_the_loss(tmp_path):
+    folder = tmp_path / "run"
+    for name, heads, loss in (("a", 20, 0.5), ("b", 30, -1.0), ("c", 10, 9.0)):
+        rows = [outcome("whole", 72, 85.0, 0.0), outcome("smaller", heads, 85.0 - loss, loss)]
+        made_smaller(outcome=(OUTCOME, rows)).save(folder / "results" / f"smaller-{name}")
+    write_run(folder, made_prune())
+    for loss, said in ((1.5, "20 of 72 heads by L0 gates"), (0.5, "30 of 72 heads by L0 gates")):
+        html = build_page(folder, allowed_loss=loss).read_text(encoding="utf-8")
+        assert said in words(read(html).one("section", id="answer"))
+
+
 def words(node) -> str:
     return " ".join(node.text.split())
 
@@ -149,13 +160,14 @@ def test_the_best_way_is_named_with_its_loss_and_with_what_chance_gives(both):
 
 
 def test_every_measure_of_every_way_is_printed(both):
-    section = both.one("section", id="ways")
+    section = both.one("section", id="curve")
     headings, rows = sheet(section, "BLEU by heads left and way")
     assert headings == ["Heads left", "L0 gates", "Greedy elimination", "Random order"]
     assert [row[0] for row in rows] == ["72", "36", "18"]
     assert rows[2][1:] == ["72.0 [71.0, 73.0]", "70.0 [69.0, 71.0]", "52.0 [51.0, 53.0]"]
     _, rows = sheet(section, "NLL in nats a token by heads left and way")
     assert rows[0][1] == "0.500 [0.400, 0.600]"
+    section = both.one("section", id="ways")
     _, rows = sheet(section, "BLEU less that of random orders")
     assert rows == [
         ["36", "+20.0 [19.0, 21.0]", "+18.0 [17.0, 19.0]"],
@@ -167,7 +179,8 @@ def test_every_measure_of_every_way_is_printed(both):
 
 
 def test_random_orders_are_a_band_and_no_line_with_bars(both):
-    section = both.one("section", id="ways")
+    section = both.one("section", id="curve")
+    assert not section.all("select")  # one panel is nothing to choose from
     for chart in section.all("svg", role="img"):
         assert len(chart.all("path", class_="band")) == 1
         assert len(chart.all("line", class_="whisker")) == 2 * len(COUNTS)
@@ -201,7 +214,7 @@ def test_a_smaller_model_stands_beside_the_whole_one_and_the_control(both):
     assert "half of the loss being what the whole model would say" in said
     _, rows = sheet(section, "The smaller model beside the whole one")
     assert rows[1] == ["Smaller", "18 (0, 5, 13)", "81.50 [80.50, 82.50]", "−3.50 [−4.50, −2.50]",
-                       "80.0", "0.400", "1,000,018", "25 %", "70 %", "4.2"]  # fmt: skip
+                       "80.0", "0.400", "1,000,018", "25 %", "70 %", "4.5", "1.5"]  # fmt: skip
     legend = section.one("ul", class_="legend")
     assert words(legend) == "Open Undecided"
     links = {link.attributes["href"] for link in section.all("a")}
@@ -235,9 +248,9 @@ def test_without_random_orders_and_roles_their_tables_are_left_out(tmp_path):
         "proof": Table.of("made", PROOF, []),
     }
     result = replace(whole, tables=tables)
-    section = page(tmp_path / "run", result).one("section", id="ways")
-    said = words(section)
+    found = page(tmp_path / "run", result)
+    said = words(found.one("section", id="ways"))
     assert "against random orders" not in said
     assert "What goes first" not in said
     assert "Better than chance?" not in said
-    assert not section.all("path", class_="band")
+    assert not found.one("section", id="curve").all("path", class_="band")
