@@ -68,6 +68,13 @@ Examples:
 @click.option("--threads", type=click.IntRange(min=1), help="Threads; as many as torch takes.")
 @click.option("--memory", multiple=True, metavar="METRIC", help="Measure its memory; repeatable.")
 @click.option("--no-memory", is_flag=True, help="Measure no memory.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Keep the result here.",
+)
 @seed_option
 @json_option
 def score(
@@ -79,6 +86,7 @@ def score(
     threads: int | None,
     memory: tuple[str, ...],
     no_memory: bool,
+    output: Path | None,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -107,6 +115,8 @@ def score(
     settings = ScoreBenchmark(subject=subject, rounds=rounds, orders=orders, memory=chosen)
     with ProgressBar() as progress:
         result = benchmark_score(settings, progress)
+    if output:
+        result.save(output)
     _show(result, as_json)
 
 

@@ -108,6 +108,15 @@ def leave_one_out_cost(
     return total
 
 
+def set_cost(settings: NetworkSettings, layout: HeadLayout, vocabulary: int, batch: Batch) -> int:
+    """Return what every set of open heads costs at least, whatever it shares with others.
+
+    Two sets whose last states differ share nothing that follows the last attention.
+    """
+    last = stage_costs(settings, layout, batch)[-1]
+    return last.after + projection_cost(settings, vocabulary, batch)
+
+
 def _again(stage: StageCost, closed: Attention) -> int:
     """Return what a stage costs again when a head of another one is closed."""
     if not _reached(stage.name, closed):

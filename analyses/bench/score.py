@@ -9,6 +9,7 @@
 | the same, of equal accuracy | the same, 25 orders | 1/5 |
 | all attention statistics together | a forward pass with fused attention | 1.6 |
 | peak memory of every metric | that of a plain evaluation pass | 1.5 |
+| what three times the sentences add to it | the same | 0.05 |
 
 Every target is a largest ratio. The forward and backward pass goes back to the gates alone,
 which is less than a training step and therefore the harder comparison. A plain pass is the
@@ -16,8 +17,13 @@ loss of every token without gradients.
 
 What costs a pass a head is measured on one batch of middle length; Shapley values with few
 orders on both sides, for time is proportional to orders. The rest is measured on all
-sentences, and memory on fewer, since the largest batch decides, and once more on twice as
-many to see whether it grows.
+sentences. Memory is measured on as many long sentences as fill a batch, since the largest
+batch decides, and on three copies of them, to see whether it grows: metrics in their own
+batches, the plain pass in those that are usual, and once more in the metrics'.
+
+No sharing brings order for order to a fifth: what the sets of an order differ in reaches the
+last layer, so each needs a feed-forward network and logits of its own, which the first row of
+the Shapley values says the price of. What can be saved are orders; see `probe/shapley.py`.
 """
 
 from __future__ import annotations
@@ -40,9 +46,9 @@ from ..analysis import Progress, silent
 from ..provenance import Stopwatch, provenance
 from ..result import Column, Result, Table
 from .clock import Times, Work, by_turns
-from .flops import forward_cost, leave_one_out_cost
+from .flops import forward_cost, leave_one_out_cost, set_cost
 from .memory import PLAIN, can_measure, peak_memory
-from .subject import Subject
+from .subject import LONGEST, Subject
 
 RATIOS = (
     Column("what", "text", "what was measured"),
@@ -56,10 +62,11 @@ RATIOS = (
 SLOPES, STATISTICS = ("gradient", "fisher"), ("confidence", "entropy", "attention_norm")
 SMALL_BUDGETS: dict[str, dict[str, Any]] = {
     "integrated_gradients": {"steps": 2},
-    "shapley": {"permutations": 2, "sentences": None},
-    "kernel_shap": {"sentences": 8},
+    "shapley": {"permutations": 1, "sentences": None},
+    "kernel_shap": {"samples": 128, "sentences": 4},
 }
 """Peak memory does not depend on these, and time does."""
+COPIES = (1, 1, 3)  # of the text whose memory is measured, one after another
 
 
 class ScoreBenchmark(Settings):
@@ -70,14 +77,12 @@ class ScoreBenchmark(Settings):
         rounds: how often everything is timed, by turns.
         orders: orders of the heads for Shapley values, on both sides.
         memory: metrics whose peak memory is measured; None is all.
-        memory_sentences: sentences for that.
     """
 
     subject: Subject = Subject()
     rounds: int = 3
     orders: int = 2
     memory: tuple[str, ...] | None = None
-    memory_sentences: int = 150
 
 
 def benchmark_score(settings: ScoreBenchmark, progress: Progress = silent) -> Result:
@@ -220,7 +225,9 @@ def _shapley(settings: ScoreBenchmark, batch: Batch) -> list[dict[str, Any]]:
         what: lambda: mean_gains(translator, batch, orders),
     }
     times = by_turns(works, settings.rounds, warm_up=False)
-    note = f"{settings.orders} orders on both sides; time is proportional to orders"
+    sizes = (settings.subject.network, translator.layout, len(translator.vocabularies["target"]))
+    least = set_cost(*sizes, batch) / forward_cost(*sizes, batch)  # forward passes
+    note = f"{settings.orders} orders on both sides; whatever is shared, a set needs {least:.2f}"
     equal = "Shapley values, 8 tied orders against 25 independent ones"
     reached = times.ratio(what, against)
     why = "from the row above; on a trained model they are no less accurate, see probe/shapley.py"
@@ -234,14 +241,29 @@ def _memory(settings: ScoreBenchmark) -> Iterator[dict[str, Any]]:
     """Compare every metric's peak with a plain pass, and with itself on more sentences."""
     if not can_measure():
         return
-    some = settings.subject.with_changes(sentences=settings.memory_sentences)
-    more = some.with_changes(sentences=2 * some.sentences)
-    plain = peak_memory(some, PLAIN, None)
-    for name in metric if settings.memory is None else settings.memory:
-        member = metric[name](tokens=metric[name]().tokens, **SMALL_BUDGETS.get(name, {}))
-        peak, later = (peak_memory(subject, name, member) for subject in (some, more))
-        note = f"{peak / 2**20:.0f} MiB; on twice as many sentences {later / 2**20:.0f} MiB"
-        yield _row(f"peak memory, {name}", PLAIN, peak / plain, 1.5, note=note)
+    chosen = metric if settings.memory is None else settings.memory
+    members = {name: metric[name].from_dict(SMALL_BUDGETS.get(name, {})) for name in chosen}
+    passes = {settings.subject.tokens, *(it.tokens for it in members.values())}
+    plain = {tokens: max(_peaks(settings, PLAIN, None, tokens)) for tokens in passes}
+    usual = plain[settings.subject.tokens]
+    for name, member in members.items():
+        first, again, more = _peaks(settings, name, member, member.tokens)
+        note = (
+            f"{first / 2**20:.1f} MiB, {again / 2**20:.1f} when repeated; "
+            f"{first / plain[member.tokens]:.2f} of a pass in its own batches of "
+            f"{member.tokens:,} tokens"
+        )
+        yield _row(f"peak memory, {name}", PLAIN, max(first, again) / usual, 1.5, note=note)
+        what = f"what {COPIES[-1]} times the sentences add to it, {name}"
+        yield _row(what, PLAIN, (more - max(first, again)) / usual, 0.05)
+
+
+def _peaks(settings: ScoreBenchmark, name: str, member: Metric | None, tokens: int) -> list[int]:
+    """Return peaks in bytes on long sentences that fill a batch of `tokens`  # [copies]."""
+    filling = settings.subject.with_changes(
+        tokens=tokens, sentences=tokens // LONGEST + 1, shortest=LONGEST - 1
+    )
+    return peak_memory(filling, name, member, copies=COPIES)
 
 
 def _streamed(names: Sequence[str], subject: Subject) -> dict[str, StreamedMetric]:

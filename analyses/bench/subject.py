@@ -29,6 +29,8 @@ class Subject(Settings):
         network: its shape; the default is preset `small`'s.
         vocabulary: entries of the joint vocabulary.
         sentences: sentence pairs of the text.
+        shortest, longest: words of a sentence; the second is never reached. Where they are next
+            to each other all sentences are equally long, and otherwise nearly so on both sides.
         tokens: padded tokens a batch, for everything that is compared.
         seed: of weights and text.
     """
@@ -36,6 +38,8 @@ class Subject(Settings):
     network: NetworkSettings = NetworkSettings()
     vocabulary: int = 5000
     sentences: int = 1000
+    shortest: int = SHORTEST
+    longest: int = LONGEST
     tokens: int = 2048
     seed: int = 0
 
@@ -52,9 +56,10 @@ class Subject(Settings):
         """The sentence pairs; a pair has nearly as many words on both sides."""
         draw, words = np.random.default_rng(self.seed), np.array(self._words())
         sides: tuple[list[str], list[str]] = ([], [])
-        for length in draw.integers(SHORTEST, LONGEST, self.sentences):
+        more = min(2, self.longest - self.shortest)
+        for length in draw.integers(self.shortest, self.longest, self.sentences):
             for side in sides:
-                side.append(" ".join(draw.choice(words, length + draw.integers(0, 2))))
+                side.append(" ".join(draw.choice(words, length + draw.integers(0, more))))
         return ParallelText("drawn words", *sides)
 
     def batches(self) -> list[Batch]:

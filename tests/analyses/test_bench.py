@@ -4,11 +4,12 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from headcount.analyses.bench import score
 from headcount.analyses.bench.clock import Times, by_turns
-from headcount.analyses.bench.flops import forward_cost, leave_one_out_cost
+from headcount.analyses.bench.flops import forward_cost, leave_one_out_cost, set_cost
 from headcount.analyses.bench.memory import PLAIN, can_measure, peak_memory
 from headcount.analyses.bench.score import ScoreBenchmark, benchmark_score
-from headcount.analyses.bench.subject import Subject
+from headcount.analyses.bench.subject import LONGEST, Subject
 from headcount.models.attention import masked_softmax
 from headcount.models.gates import Head
 from headcount.models.network import NetworkSettings
@@ -95,6 +96,8 @@ def test_the_floor_by_hand(subject):
     each = without_encoder_head + without_decoder_head + without_cross_head
     found = leave_one_out_cost(shape, shape.full_layout(), 10, batch)
     assert found == encoder + decoder + cross + logits + 2 * each
+    least = set_cost(shape, shape.full_layout(), 10, batch)
+    assert least == target * forward + logits
 
 
 def test_works_are_done_by_turns_and_compared_round_by_round():
@@ -139,10 +142,34 @@ def test_every_ratio_is_measured_and_has_its_target():
     assert heard[-1] == ("bench", 5, 5)
 
 
+def test_memory_is_compared_with_the_usual_pass_and_its_growth_with_a_limit(monkeypatch):
+    asked = []
+
+    def stand_in(subject, name, member, *, copies):
+        asked.append((subject, name, copies))
+        return [100 * subject.tokens / 2048] * 3 if name == PLAIN else [140, 150, 170]
+
+    monkeypatch.setattr(score, "peak_memory", stand_in)
+    monkeypatch.setattr(score, "can_measure", lambda: True)
+    settings = ScoreBenchmark(subject=Subject(network=TINY, vocabulary=40), memory=("gradient",))
+    peak, growth = score._memory(settings)
+    assert (peak["reached"], peak["target"], peak["met"]) == (1.5, 1.5, True)
+    assert "3.73 of a pass in its own batches of 768 tokens" in peak["note"]
+    assert (growth["reached"], growth["target"], growth["met"]) == (0.2, 0.05, False)
+    # Every text fills a batch of those that read it, however few words its sentences have.
+    assert all(copies == score.COPIES for *_, copies in asked)
+    assert all(it.sentences * LONGEST > it.tokens for it, *_ in asked)
+    assert [it.tokens for it, name, _ in asked if name != PLAIN] == [768]
+    assert {it.tokens for it, name, _ in asked if name == PLAIN} == {768, 2048}
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not can_measure(), reason="this system does not reset peaks of memory")
-def test_peak_memory_is_that_of_the_largest_batch_alone():
-    subject = Subject(network=TINY, vocabulary=8000, sentences=300, tokens=1000)
-    peaks = [peak_memory(it, PLAIN, None) for it in (subject, subject.with_changes(sentences=600))]
+def test_peak_memory_repeats_and_is_that_of_the_largest_batch_alone():
+    # Sentences of one length, so that every batch but the last has the same shape.
+    subject = Subject(
+        network=TINY, vocabulary=8000, sentences=42, tokens=1000, shortest=LONGEST - 1
+    )
+    peaks = peak_memory(subject, PLAIN, None, copies=(1, 1, 4))
     logits = 1000 * 8000 * 4  # bytes; the log-probabilities take as many
-    assert all(1.5 * logits < peak < 3.5 * logits for peak in peaks)
+    assert 1.9 * logits < min(peaks) <= max(peaks) < min(2.5 * logits, 1.03 * min(peaks))

@@ -56,9 +56,12 @@ def test_the_default_is_the_shape_of_preset_small_and_a_thousand_sentences(measu
     assert settings.memory is None
 
 
-def test_json_has_every_ratio():
-    shown = CliRunner().invoke(command, [*SMALL, "--json"], catch_exceptions=False)
+def test_json_has_every_ratio_and_the_result_is_kept(tmp_path):
+    words = [*SMALL, "--json", "-o", str(tmp_path / "kept")]
+    shown = CliRunner().invoke(command, words, catch_exceptions=False)
     rows = json.loads(shown.output)["ratios"]
+    kept = Result.load(tmp_path / "kept").tables["ratios"].rows
+    assert list(kept["what"]) == [row["what"] for row in rows]
     assert {"what", "against", "reached", "target", "met", "seconds", "note"} == set(rows[0])
     assert any(row["what"] == "Shapley values" and row["target"] == 0.2 for row in rows)
     assert any(row["target"] is None and row["met"] is None for row in rows)
