@@ -118,12 +118,11 @@ def ask(
     """Probe all networks, one side after the other.
 
     Raises:
-        UsageError: the same model given twice.
-        DataError: a model with other layers than the first, or text without examples.
+        UsageError: the same model given twice, or the decoder asked about text without a
+            target side.
+        DataError: a model of another shape than the first, or text without examples.
     """
-    prints = [it.fingerprint for it in (networks.first, *networks.others)]
-    if len(set(prints)) < len(prints):
-        raise UsageError("the same model is given twice: --seeds wants runs from other seeds")
+    _refuse_other_models(networks)
     named = networks.named(seed)
     if named[-1][0] != "random":
         remarks.append("No random network: this kind of model cannot be initialised anew.")
@@ -136,12 +135,29 @@ def ask(
             random = stores[-1] if named[-1][0] == "random" else None
             asked.append(Asked(of_side, questions, families, stores[0], random))
             work += [Asking(store, questions, of_side.split) for store in stores]
+    if not asked:
+        raise UsageError("the decoder needs the target sentences: give --target-treebank")
     found = surveys(work, settings.survey, seed, partial(progress, "layers: probes"))
     for place, findings in enumerate(found):
         kind = named[place % len(named)][0]
         kept: list[list[Finding]] = getattr(asked[place // len(named)], kind)
         kept.append(findings)
     return asked
+
+
+def _refuse_other_models(networks: Networks) -> None:
+    """Refuse what is no other seed of the first model."""
+    models = (networks.first, *networks.others)
+    if len({it.fingerprint for it in models}) < len(models):
+        raise UsageError("the same model is given twice: --seeds wants runs from other seeds")
+    own = dict(networks.first.describe())
+    for theirs in map(dict, (it.describe() for it in networks.others)):
+        for name, value in own.items():
+            if theirs.get(name) != value:
+                raise DataError(
+                    f"a model has {name.replace('_', ' ')} {theirs.get(name)}, the first {value}: "
+                    "--seeds wants models of the same shape, trained alike from other seeds"
+                )
 
 
 def _stores(

@@ -284,7 +284,7 @@ def centre_tables(verdicts: Mapping[str, Verdict], n: str) -> dict[str, Table]:
     interval = "95 %, percentile bootstrap over models and test sentences"
     return {
         "centres": Table.of(
-            "Where the layers add what, in layers; empty where they add nothing.",
+            "Where the layers add what, in layers; empty where none surely adds anything.",
             CENTRES,
             centres,
             n=n,

@@ -65,7 +65,9 @@ class Split:
         names = [name or f"\0{index}" for index, name in enumerate(documents)]
         kinds, member = np.unique(np.array(names), return_inverse=True)
         if len(kinds) < 3:
-            raise DataError(f"{len(kinds)} sentences or documents cannot be split in three parts")
+            raise DataError(
+                f"{len(kinds)} sentences or documents cannot be split in three parts; give more"
+            )
         order = generator.permutation(len(kinds))
         sizes = np.bincount(member, minlength=len(kinds))[order]  # [document], sentences
         before = (np.cumsum(sizes) - sizes) / sizes.sum()

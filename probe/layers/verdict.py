@@ -136,7 +136,7 @@ def verdict(
 
 
 def _nothing_to_compare(curves: Sequence[TaskCurves], kept: Sequence[TaskCurves]) -> str:
-    """Say which family has no centre: it was not asked, or its tasks are best told at layer 0."""
+    """Say which family has no centre: it was not asked, or no layer is surely above layer 0."""
     said = []
     for family in FAMILIES:
         own = [it for it in curves if it.family == family]
@@ -144,7 +144,7 @@ def _nothing_to_compare(curves: Sequence[TaskCurves], kept: Sequence[TaskCurves]
             said.append(f"no task of {family} was asked")
         elif not any(it.family == family for it in kept):
             few = f"none of {len(own)} tasks" if len(own) > 1 else "not the one task"
-            said.append(f"layers above 0 add nothing to {family} ({few})")
+            said.append(f"no layer above 0 surely adds anything to {family} ({few})")
     return ", and ".join(said)
 
 

@@ -65,6 +65,7 @@ def test_a_layer_from_another_file_is_probed_on_sentences_that_have_it(
         (["--treebank", "TREES", "--layer", "conllu=TREES"], "no layer of a treebank"),
         (["--task", "upo"], "did you mean 'upos'"),
         (["--treebank", "TREES", "--same-words", "tree_depth"], "about sentences"),
+        (["--treebank", "TREES", "--side", "decoder"], "give --target-treebank"),
         ([], "give a treebank"),
     ],
 )

@@ -128,9 +128,9 @@ def test_one_model_or_few_tasks_are_undecided():
 def test_tasks_on_which_layers_add_nothing_have_no_centre():
     found = answer(tasks(STILL, HIGH))  # syntax no better than in a random network
     assert found.answer == "undecided"
-    assert found.reason == "layers above 0 add nothing to syntax (none of 4 tasks)"
+    assert found.reason == "no layer above 0 surely adds anything to syntax (none of 4 tasks)"
     alone = answer([curves("sem", "semantics", STILL)])
-    assert alone.reason.startswith("no task of syntax was asked, and layers above 0 add nothing")
+    assert alone.reason.startswith("no task of syntax was asked, and no layer above 0 surely adds")
     assert alone.reason.endswith("to semantics (not the one task)")
     assert np.isnan(found.difference) and len(found.centres) == 4
 
