@@ -16,6 +16,7 @@ from ..data.parallel_text import Corpus, ParallelText
 from ..data.token_store import TokenStore
 from ..data.vocabulary import Vocabulary, VocabularySettings, train_vocabularies
 from ..data.vocabulary_kinds import vocabulary_kind
+from ..errors import UsageError
 from ..initialisation import initialisation
 from ..network import Network, NetworkSettings
 from ..quality import bleu
@@ -50,6 +51,11 @@ class Recipe:
         schedule[self.training.schedule]
         if self.training.merge_dropout:
             check_mergeable(self.vocabulary.kind)
+        if self.training.consistency and not self.network.dropout:
+            raise UsageError(
+                "training.consistency compares two readings under dropout, and network.dropout is "
+                "0: set one of them"
+            )
         sizes = (8, 8 if self.vocabulary.joint else 9)  # Any: only whether they are equal counts.
         with torch.device("meta"):
             network = Network(self.network, self.network.full_layout(), *sizes)

@@ -25,7 +25,12 @@ from ..errors import HeadcountError, UsageError
 from ..network import Network
 from .averaging import average_of
 from .companion import Companion
-from .objective import DistilledObjective, Objective, resolved_precision
+from .objective import (
+    ConsistentObjective,
+    DistilledObjective,
+    Objective,
+    resolved_precision,
+)
 from .order import TextByEpoch, collated, on_device, updates_of
 from .processes import Processes
 from .schedule import learning_rate
@@ -115,7 +120,12 @@ class _Run:
                 layer.compile(dynamic=True)
         parts = (self.network, settings.smoothing, precision, self.companion)
         teacher = self.plan.teacher
-        objective = DistilledObjective(*parts, teacher) if teacher else Objective(*parts)
+        if teacher:
+            objective: Objective = DistilledObjective(*parts, teacher)
+        elif settings.consistency:
+            objective = ConsistentObjective(*parts, settings.consistency)
+        else:
+            objective = Objective(*parts)
         return objective if self.processes.world == 1 else DistributedDataParallel(objective)
 
     def until_done(self) -> Progress:

@@ -9,6 +9,7 @@ from ..batch import Batch
 from ..losses import projected_cross_entropy
 from ..network import Network
 from .companion import Companion
+from .consistency import consistent_cross_entropy, read_twice
 from .distillation import distilled_cross_entropy
 
 
@@ -53,6 +54,38 @@ class Objective(nn.Module):
         labels, table = batch.labels, self.network.output_table
         flat = (labels.ids.flatten(), labels.real.flatten())
         return projected_cross_entropy(states, table, *flat, self.smoothing)
+
+
+class ConsistentObjective(Objective):
+    """The loss of two readings under different dropout, and of their disagreement.
+
+    Args:
+        network, smoothing, precision, companion: as above.
+        consistency: what a nat of disagreement costs, the w of `consistency`.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        smoothing: float,
+        precision: str,
+        companion: Companion,
+        consistency: float,
+    ) -> None:
+        super().__init__(network, smoothing, precision, companion)
+        self.consistency = consistency
+
+    def states(self, network: Network, batch: Batch, gates: Tensor | None) -> Tensor:
+        """Return the last states of the first reading and of the second  # [token, width]."""
+        return super().states(network, read_twice(batch), gates)
+
+    def losses(self, states: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Return the summed loss that is minimised and the summed plain loss, in nats."""
+        labels, table = batch.labels, self.network.output_table
+        flat = (labels.ids.flatten(), labels.real.flatten())
+        readings = states.unflatten(0, (2, -1))  # [reading, token, width]
+        how = (self.smoothing, self.consistency)
+        return consistent_cross_entropy(readings, table, *flat, *how)
 
 
 class DistilledObjective(Objective):

@@ -208,7 +208,7 @@ def test_a_damaged_state_is_refused(tmp_path: Path):
 @pytest.mark.slow
 def test_a_kill_changes_nothing(tmp_path: Path):
     """Killed after update 7 and resumed: bit for bit the run that was never killed."""
-    options = {"merge_dropout": 0.3}
+    options = {"merge_dropout": 0.3, "consistency": 1.0}
     _, whole = _job(tmp_path / "whole", **options)
     code, killed = _job(tmp_path / "killed", "7", **options)
     assert code == -9
