@@ -35,8 +35,8 @@ from ..losses import CHUNK
 
 def read_twice(batch: Batch) -> Batch:
     """Return a batch with all its sentences, and then all again."""
-    sides = (_twice(side) for side in (batch.source, batch.target, batch.labels))
-    return Batch(*sides, batch.indices.repeat(2))
+    source, target, labels = map(_twice, (batch.source, batch.target, batch.labels))
+    return Batch(source, target, labels, batch.indices.repeat(2))
 
 
 def _twice(side: Tokens) -> Tokens:
