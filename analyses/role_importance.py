@@ -6,8 +6,10 @@ the important heads with and without a role, and c, d the others,
     odds ratio = (a + 1/2) (d + 1/2) / ((b + 1/2) (c + 1/2))      (Haldane 1956, Anscombe 1956)
 
 p is Fisher's exact test, one-sided: are roles more frequent among important heads? Sites differ
-in both, cross-attention is important and aligns, so p_within is a permutation test that
-deals the roles out anew within each site. It is the one to look at for all heads together.
+in both, cross-attention is important and aligns, so p_within is the permutation test that
+deals the roles out anew within each site, over all permutations: the important heads with a
+role of a site then follow the hypergeometric law, and their sum the laws' convolution. It is
+the one to look at for all heads together.
 """
 
 from __future__ import annotations
@@ -24,7 +26,6 @@ from .result import Column, Table
 
 TOP = 0.25
 """Share of a site's heads that count as important."""
-PERMUTATIONS = 2000
 COLUMNS = (
     Column("metric", "text", "importance metric"),
     Column("site", "text", "encoder, decoder, cross, or all"),
@@ -39,7 +40,7 @@ COLUMNS = (
 
 
 def importance_table(
-    scores: pd.DataFrame, heads: Sequence[Head], having: set[Head], seed: int, n: str
+    scores: pd.DataFrame, heads: Sequence[Head], having: set[Head], n: str
 ) -> Table:
     """Set the roles of heads beside their importance.
 
@@ -47,7 +48,6 @@ def importance_table(
         scores: table `heads` of the analysis `score`.
         heads: of the model.
         having: those with a role.
-        seed: of the permutations.
         n: what roles rest on, in words.
     """
     rows = []
@@ -60,7 +60,7 @@ def importance_table(
         for site in (*SITES, "all"):
             own = [head for head in heads if site in (head.site, "all")]
             if own:
-                rows.append({"metric": metric, "site": site, **odds(own, important, having, seed)})
+                rows.append({"metric": metric, "site": site, **odds(own, important, having)})
     caption = (
         "Whether heads in the top quarter of their site by importance have a role more often than "
         "the other heads."
@@ -71,28 +71,24 @@ def importance_table(
 def top_of_sites(rank: Mapping[Head, int], heads: Sequence[Head]) -> set[Head]:
     """Return the top quarter of every site, at least one head of each."""
     found: set[Head] = set()
-    for site in {head.site for head in heads}:
+    for site in sorted({head.site for head in heads}):
         own = sorted((head for head in heads if head.site == site), key=rank.__getitem__)
         found.update(own[: max(1, round(TOP * len(own)))])
     return found
 
 
-def odds(
-    heads: Sequence[Head], important: set[Head], having: set[Head], seed: int
-) -> dict[str, float]:
+def odds(heads: Sequence[Head], important: set[Head], having: set[Head]) -> dict[str, float]:
     """Return the four counts, the odds ratio and both tests."""
     is_important = np.array([head in important for head in heads])
     has = np.array([head in having for head in heads])
     a, b = int((is_important & has).sum()), int((is_important & ~has).sum())
     c, d = int((~is_important & has).sum()), int((~is_important & ~has).sum())
-    generator = np.random.default_rng(seed)
-    sites = np.array([head.site for head in heads])
-    as_many = 0
-    for _ in range(PERMUTATIONS):
-        dealt = has.copy()
-        for site in set(sites.tolist()):
-            dealt[sites == site] = generator.permutation(dealt[sites == site])
-        as_many += int((is_important & dealt).sum()) >= a
+    law = np.ones(1)  # of important heads with a role
+    for site in sorted({head.site for head in heads}):
+        own = np.array([head.site == site for head in heads])
+        drawn = int((is_important & own).sum())
+        dealt = stats.hypergeom(own.sum(), (has & own).sum(), drawn)
+        law = np.convolve(law, dealt.pmf(np.arange(drawn + 1)))
     return {
         "important_with": a,
         "important_without": b,
@@ -102,5 +98,5 @@ def odds(
             math.log(a + 0.5) + math.log(d + 0.5) - math.log(b + 0.5) - math.log(c + 0.5)
         ),
         "p": float(stats.fisher_exact([[a, b], [c, d]], alternative="greater")[1]),
-        "p_within": (as_many + 1) / (PERMUTATIONS + 1),
+        "p_within": float(min(1.0, law[a:].sum())),
     }

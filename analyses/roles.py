@@ -125,7 +125,7 @@ def roles(
     having = _having(tables["roles"])
     if scores is not None:
         ranks = scores.tables["heads"].rows
-        arguments = (ranks, translator.layout.heads, having[ANY], seed, n)
+        arguments = (ranks, translator.layout.heads, having[ANY], n)
         tables["importance"] = importance_table(*arguments)
     if removals is not None:
         tables["survival"] = survival_table(
