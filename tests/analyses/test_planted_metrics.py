@@ -17,19 +17,11 @@ CHEAP = ("confidence", "gradient", "leave_one_out", "random")
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize(
-    "name",
-    [
-        # KernelShap fits a regression for every sentence.
-        pytest.param(name, marks=[pytest.mark.slow] if name == "kernel_shap" else [])
-        for name in metric
-        if name != "random"
-    ],
-)
+@pytest.mark.parametrize("name", [name for name in metric if name != "random"])
 def test_every_metric_ranks_the_carrier_first(name, dtype):
-    scores = metric[name]().scores(
-        planted_translator(dtype=dtype), TEXT, torch.Generator().manual_seed(1)
-    )
+    # KernelShap fits a regression for every sentence; 64 sets are more than there are heads.
+    member = metric[name](**({"samples": 64} if name == "kernel_shap" else {}))
+    scores = member.scores(planted_translator(dtype=dtype), TEXT, torch.Generator().manual_seed(1))
     assert scores.removal_order()[-1] == CARRIER
     # First by far, not by rounding: no other head comes near.
     important = scores.mean if scores.higher_is_important else -scores.mean
