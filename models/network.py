@@ -90,7 +90,12 @@ class NetworkSettings(Settings):
 
 
 class Embedding(nn.Module):
-    """A table of token vectors, scaled by sqrt(width) on the way in (section 3.4)."""
+    """A table of token vectors, scaled by sqrt(width) on the way in (section 3.4).
+
+    Pitfall: where `tie` is `all`, source and target are looked up in one and the same module.
+    captum's layer and embedding methods hook a module and keep one of its calls, so their
+    attributions are wrong there without a word; `headcount relevance` keeps the two apart.
+    """
 
     def __init__(self, vocabulary: int, width: int) -> None:
         super().__init__()
