@@ -10,7 +10,7 @@ import pandas as pd
 from .columns import BLEU
 from .columns import QUALITY as SCORE
 from .removal import RANDOM
-from .result import Column, Result, leaves
+from .result import Column, Provenance, Result, leaves
 
 Record = dict[str, Any]
 Runs = Mapping[str, Mapping[str, Result]]
@@ -62,6 +62,11 @@ COSTS = (
 )
 
 
+def _origin(results: Mapping[str, Result]) -> Provenance:
+    """Return where a run began, which is its training; later analyses may have other seeds."""
+    return min((it.provenance for it in results.values()), key=lambda it: it.started)
+
+
 def run_rows(runs: Runs) -> list[Record]:
     """Return what each run is: corpus, model, version, seed, machine."""
     rows = []
@@ -72,13 +77,13 @@ def run_rows(runs: Runs) -> list[Record]:
                 if table in results["evaluate"].tables:
                     pairs = results["evaluate"].tables[table].rows
                     described |= dict(zip(pairs["property"], pairs["value"], strict=True))
-        first = min((it.provenance for it in results.values()), key=lambda it: it.started)
+        first = _origin(results)
         described |= {
             "seed": f"{first.seed}",
             "version": first.version,
             "commit": first.commit,
             "hardware": first.hardware,
-            "weights": next((p.model for p in (r.provenance for r in results.values())), ""),
+            "weights": first.model,
             "results": ", ".join(results),
         }
         rows += [{"run": name, "property": key, "value": it} for key, it in described.items()]
@@ -139,7 +144,7 @@ def setting_rows(runs: Runs) -> list[Record]:
             for analysis, result in results.items()
             for key, value in leaves(result.settings, f"{analysis}.")
         }
-        | {"seed": f"{next(iter(results.values())).provenance.seed}"}
+        | {"seed": f"{_origin(results).seed}"}
         for name, results in runs.items()
     }
     rows = []

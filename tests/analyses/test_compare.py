@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import sacrebleu
-from made_runs import REFERENCES, evaluated, scored
+from made_runs import REFERENCES, evaluated, made_origin, scored
 
 from headcount.analyses.compare import compare
+from headcount.analyses.result import Result
 from headcount.models.errors import UsageError
 
 RIGHT = list(REFERENCES)
@@ -143,3 +144,16 @@ def test_costs_are_what_the_runs_say():
 def test_one_run_is_not_compared():
     with pytest.raises(UsageError, match="two or more"):
         compare({"a": {}})
+
+
+def test_the_seed_of_a_run_is_that_of_its_first_analysis():
+    table = {"curve": evaluated(RIGHT, [5.0] * 12).tables["model"]}
+    runs = {
+        name: {
+            "evaluate": evaluated(RIGHT, [5.0] * 12),
+            "roles": Result("roles", table, {}, made_origin(seed=seed, started="2026-11-29")),
+        }
+        for name, seed in (("a", 3), ("b", 4))
+    }
+    rows = compare(runs, resamples=10).tables["settings"].rows
+    assert rows[rows["setting"] == "seed"]["value"].tolist() == ["3", "4"]
