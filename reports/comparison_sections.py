@@ -81,7 +81,7 @@ def _differences(findings: Findings) -> Markup | None:
     )
     remarks = findings.results[COMPARE].remarks
     if not rows:
-        empty = _caption(findings, "differences", "No pair of runs has a sentence in common.", "")
+        empty = Caption("No pair of runs has a sentence in common.", (), ())
         block = Block("differences", "", None, empty)
     return blocks_of([block], lead=lead_of(findings), remarks=remarks)
 
@@ -263,7 +263,7 @@ def _settings(findings: Findings) -> Markup | None:
     text = "Every setting that is not the same in all runs which have the analysis."
     caption = _caption(findings, "settings", text, "")
     if not cells:
-        none = _caption(findings, "settings", "All settings are the same in all runs.", "")
+        none = Caption("All settings are the same in all runs.", (), ())
         return blocks_of([Block("settings", "", None, none)])
     sheet = _side_by_side("Settings that differ", ["Setting"], cells, _runs(findings))
     return blocks_of([Block("settings", "", _words(sheet), caption)])

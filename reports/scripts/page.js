@@ -16,7 +16,7 @@
   });
 
   // Pointing at a chart, or going through it with the arrow keys, tells its numbers.
-  const hint = "Point at the chart, or focus it and press the arrow keys, to read its numbers.";
+  const hint = "Point at the chart, or focus it and press arrow keys, to read its numbers.";
   for (const figure of all("figure")) {
     const drawings = all("svg.chart", figure);
     if (!drawings.length) continue;

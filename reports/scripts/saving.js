@@ -123,7 +123,7 @@
         make("a", { href, download }).click();
       };
       const ariaLabel = `Save ${name} as ${title}`;
-      one(".links dd", figure).append(" ", make("button", { ariaLabel, onclick }, title));
+      one(".links dd", figure)?.append(" ", make("button", { ariaLabel, onclick }, title));
     }
   }
 })();
