@@ -115,7 +115,7 @@ def ask(
     folder: Path,
     remarks: list[str],
 ) -> list[Asked]:
-    """Probe all networks, one side after the other.
+    """Probe all networks, one side after the other; of other seeds no control task and no code.
 
     Raises:
         UsageError: the same model given twice, or the decoder asked about text without a
@@ -134,7 +134,12 @@ def ask(
             questions, families = questions_of(of_side, stores[0], text.name, settings, remarks)
             random = stores[-1] if named[-1][0] == "random" else None
             asked.append(Asked(of_side, questions, families, stores[0], random))
-            work += [Asking(store, questions, of_side.split) for store in stores]
+            # Other seeds are there for accuracies and the verdict.
+            others = range(1, 1 + len(networks.others))
+            work += [
+                Asking(store, questions, of_side.split, place in others)
+                for place, store in enumerate(stores)
+            ]
     if not asked:
         raise UsageError("the decoder needs the target sentences: give --target-treebank")
     found = surveys(work, settings.survey, seed, partial(progress, "layers: probes"))

@@ -141,7 +141,6 @@ def heads_table(
     n: str,
 ) -> Table:
     """Probe the output of every head, in the first model and with random weights."""
-    plain = settings.survey.with_changes(controls=0, codes=False)
     records = []
     for it in asked:
         found: dict[str, list[Finding]] = {}
@@ -150,7 +149,8 @@ def heads_table(
             if questions and kind in ("trained", "random") and kind not in found:
                 where = folder / f"{it.side}-heads-{kind}"
                 store = captured(network, it.text, settings, where, "heads")
-                found[kind] = surveys([Asking(store, questions, it.text.split)], plain, seed)[0]
+                asking = Asking(store, questions, it.text.split, plain=True)
+                found[kind] = surveys([asking], settings.survey, seed)[0]
                 units = store.units
         before = {(each.task, each.layer): each.test.accuracy for each in it.trained[0]}
         for index, own in enumerate(found.get("trained", ())):

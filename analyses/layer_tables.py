@@ -36,7 +36,9 @@ PROBES = (
     Column("log_loss", "number", "mean -log2 p of the label", "bits"),
     Column("log_loss_low", "number", "lower bound of the interval", "bits"),
     Column("log_loss_high", "number", "upper bound of the interval", "bits"),
-    Column("control", "number", "accuracy of the control task, mean over draws", SHARE),
+    Column(
+        "control", "number", "accuracy of the control task, mean over draws; not of seeds", SHARE
+    ),
     Column("selectivity", "number", "accuracy - control", SHARE),
     Column("unseen", "number", "accuracy on word types that training lacks", SHARE),
     Column("unseen_examples", "whole", "test examples of such types"),

@@ -15,7 +15,7 @@ same probe has C = 2/penalty there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from .examples import Numbers
 from .features import Features
 from .measures import Judged
-from .stacked import ITERATIONS, ROUGH, TOLERANCE, Problem, Solution, one_thread, solve
+from .stacked import ITERATIONS, TOLERANCE, Problem, Solution, one_thread, solve
 
 PENALTIES = (1.0, 10.0, 100.0, 1000.0)
 
@@ -75,9 +75,11 @@ def fit_chosen(
     The path begins at the strongest penalty, where a fit is quick, and every fit starts from
     the one before it. A task leaves the path at its first penalty that validation finds worse
     than the one before, so the weakest penalties, the slowest to fit, are mostly never tried.
-    Penalties are compared at a rough tolerance; the chosen fits then go on to `tolerance`.
+
+    Validation judges the very fits that are returned. Rougher ones would not do: from a warm
+    start a weaker penalty then looks as good as the one before, because its fit has hardly
+    moved, and when it is finished it has learnt the training words by heart.
     """
-    rough = max(tolerance, ROUGH)
     best: list[tuple[Solution, float] | None] = [None] * len(tasks)
     losses: list[dict[float, float]] = [{} for _ in tasks]
     last: list[Solution | None] = [None] * len(tasks)
@@ -86,7 +88,7 @@ def fit_chosen(
         fitted = solve(
             train,
             [Problem(tasks[index].train, tasks[index].classes, penalty) for index in left],
-            tolerance=rough,
+            tolerance=tolerance,
             iterations=iterations,
             starts=[it.weights for it in (last[index] for index in left) if it is not None],
         )
@@ -101,24 +103,11 @@ def fit_chosen(
                 worse.add(index)
         left = [index for index in left if index not in worse]
     edges = (min(penalties), max(penalties)) if len(penalties) > 1 else ()
-    chosen = [
+    return [
         Chosen(it[0], it[1], scores, it[1] in edges)
         for it, scores in zip(best, losses, strict=True)
         if it is not None
     ]
-    if tolerance >= rough:
-        return chosen
-    finished = solve(
-        train,
-        [
-            Problem(task.train, task.classes, it.penalty)
-            for task, it in zip(tasks, chosen, strict=True)
-        ],
-        tolerance=tolerance,
-        iterations=iterations,
-        starts=[it.solution.weights for it in chosen],
-    )
-    return [replace(it, solution=solution) for it, solution in zip(chosen, finished, strict=True)]
 
 
 def bits_of(predictions: tuple[Numbers, NDArray[np.float64]]) -> float:

@@ -41,7 +41,7 @@ from .features import Features
 
 TOLERANCE = 1e-5
 ROUGH = 1e-3
-"""Enough to choose a penalty, for accuracies of control tasks, and for the online code."""
+"""Enough for accuracies of control tasks, and for the online code."""
 ITERATIONS = 1000
 HISTORY = 10
 ABSENT = -1

@@ -95,11 +95,13 @@ class Asking:
         store: the states.
         questions: the tasks' examples, without rare labels (`Examples.learnable`).
         split: the parts of the sentences.
+        plain: whether to leave out control tasks and codes.
     """
 
     store: StateStore
     questions: Sequence[Examples]
     split: Split
+    plain: bool = False
 
 
 def _silent(done: int, total: int) -> None:
@@ -125,9 +127,12 @@ def surveys(
         (place, layer) for place, it in enumerate(work) for layer in range(len(it.store.units))
     ]
     count = min(settings.workers, len(layers))
-    each = settings.with_changes(memory=settings.memory // count)
+    whole = settings.with_changes(memory=settings.memory // count)
+    plain = whole.with_changes(controls=0, codes=False)
     calls = [
-        delayed(probe_layer)(it.store, layer, it.questions, it.split, each, seed)
+        delayed(probe_layer)(
+            it.store, layer, it.questions, it.split, plain if it.plain else whole, seed
+        )
         for it, layer in ((work[place], layer) for place, layer in layers)
     ]
     found: list[list[Finding]] = [[] for _ in work]
