@@ -19,11 +19,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from ...models.gates import Head
 from .questions import Arc
+from .walk import summed
 
 FIRST, LAST = "first", "last"
 """Places that are no offsets: the sentence's first and last key."""
@@ -73,5 +73,4 @@ class ArcScores:
 
     def _share(self, right: Tensor, sentences: Sequence[int] | None) -> Tensor:
         rows = list(range(len(right))) if sentences is None else list(sentences)
-        asked = self.asked[rows].sum(0, dtype=torch.float64)  # [arc]
-        return right[rows].sum(0, dtype=torch.float64) / asked[:, None]
+        return summed(right[rows]) / summed(self.asked[rows])[:, None]

@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 
 from ...models.gates import HeadLayout
-from .walk import Observer, RoleView
+from .walk import Observer, RoleView, summed
 
 FURTHEST = 16
 """Largest offset with a count of its own."""
@@ -60,7 +60,7 @@ class OffsetProfile:
             sentences: which of them count; all by default. Without any query it is NaN.
         """
         counts = self.counts if sentences is None else self.counts[list(sentences)]
-        total = counts.sum(0, dtype=torch.float64)  # [head, bin]
+        total = summed(counts)  # [head, bin]
         return total / total.sum(1, keepdim=True)
 
     def best(self, sentences: Sequence[int] | None = None) -> list[tuple[int, float]]:

@@ -30,7 +30,7 @@ from torch.nn import functional as F
 
 from ...models.gates import SITES, Attention, HeadLayout
 from .sinks import is_mark
-from .walk import Observer, RoleView, Side
+from .walk import Observer, RoleView, Side, summed
 
 FURTHEST = 16
 """Largest offset with a bin of its own."""
@@ -92,16 +92,14 @@ class RelativeMap:
 
     def mean(self) -> Tensor:
         """Return the mean map, NaN where no query has a key so far, float64  # [head, bin]."""
-        pairs = self.pairs.sum(0, dtype=torch.float64)[self.site]  # [head, bin]
-        return self.weight.sum(0, dtype=torch.float64) / pairs
+        return summed(self.weight) / summed(self.pairs)[self.site]
 
     def mass(self) -> Tensor:
         """Return the attention of a mean query by offset, float64  # [head, bin].
 
         Rows sum to the attention that goes to words; the rest goes to BOS and EOS.
         """
-        queries = self.queries.sum(0, dtype=torch.float64)[self.site]  # [head]
-        return self.weight.sum(0, dtype=torch.float64) / queries[:, None]
+        return summed(self.weight) / summed(self.queries)[self.site, None]
 
     def blocks(self, times: NDArray[np.integer] | None = None) -> Blocks:
         """Return how far heads stay in their block; NaN where there are no blocks.

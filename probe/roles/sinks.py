@@ -24,7 +24,7 @@ from ...models.batch import Tokens
 from ...models.gates import HeadLayout
 from ..annotations.pooling import positions
 from ..annotations.sentence import Word
-from .walk import Observer, RoleView, Side
+from .walk import Observer, RoleView, Side, summed
 
 KINDS = ("words", "punctuation", "start", "end", "self")
 _WORDS, _PUNCTUATION, _START, _END, _SELF = range(len(KINDS))
@@ -46,8 +46,7 @@ class SinkMass:
 
     def shares(self) -> Tensor:
         """Return the mean mass of a query, float64; rows sum to 1  # [head, kind]."""
-        mass, queries = (it.sum(0, dtype=torch.float64) for it in (self.mass, self.queries))
-        return mass / queries[:, None]
+        return summed(self.mass) / summed(self.queries)[:, None]
 
 
 class SinkObserver(Observer):

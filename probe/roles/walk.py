@@ -195,3 +195,15 @@ def walk(
             view = RoleView(batch, seen.attention, source, target, seen.context, norms, relevance)
             for observer in observers:
                 observer.observe(view)
+
+
+def summed(counts: Tensor) -> Tensor:
+    """Sum over sentences in float64, some at once: a sum copies what it is to be more exact in.
+
+    Args:
+        counts: [sentence, ...]
+    """
+    total = torch.zeros(counts.shape[1:], dtype=torch.float64)
+    for some in counts.split(100):
+        total += some.sum(0, dtype=torch.float64)
+    return total

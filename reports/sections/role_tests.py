@@ -15,7 +15,7 @@ from . import section
 
 ANY = "any"
 MOST = 10  # changes of roles that are listed
-MODELS = {"cut": "heads removed", "smaller": "and trained on"}
+MODELS = {"cut": "heads removed", "smaller": "removed, trained on"}
 Figure = tuple[Sheet, Caption]
 Row = dict[str, Any]
 

@@ -20,7 +20,7 @@ POSITIONAL = 0.9
 MINUS = "\u2212"
 ALIGNERS = {"mean": "mean of all heads", "union": "union of all heads"}
 MAPS_OF = {"weights": "weight", "norm": "weight × length", "relevance": "relevance"}
-MODELS = {"whole": "whole", "cut": "heads removed", "smaller": "and trained on"}
+MODELS = {"whole": "whole", "cut": "heads removed", "smaller": "removed, trained on"}
 Figure = tuple[Sheet, Caption]
 Row = dict[str, Any]
 

@@ -24,7 +24,7 @@ from headcount.probe.roles import (
     ArcObserver,
     ArcScores,
     OffsetObserver,
-    Tested,
+    Tested as Found,
     compared,
     joined,
     walk,
@@ -96,7 +96,7 @@ def observed(translator: TransformerTranslator):
 HALVES = range(0, 160, 2), range(1, 160, 2)
 
 
-def best_of(scores: ArcScores, floors: list[ArcScores]) -> dict[Arc, Tested]:
+def best_of(scores: ArcScores, floors: list[ArcScores]) -> dict[Arc, Found]:
     """The head that is chosen for every question on one half, as it does on the other."""
     draw = np.random.default_rng(0)
     found = compared(scores, *HALVES, floors, generator=draw, resamples=0)
