@@ -24,9 +24,9 @@ from headcount.probe.roles import (
     ArcObserver,
     ArcScores,
     OffsetObserver,
-    Tested as Found,
     compared,
     joined,
+    testing,
     walk,
 )
 from headcount.probe.roles.answers import MARGIN
@@ -96,7 +96,7 @@ def observed(translator: TransformerTranslator):
 HALVES = range(0, 160, 2), range(1, 160, 2)
 
 
-def best_of(scores: ArcScores, floors: list[ArcScores]) -> dict[Arc, Found]:
+def best_of(scores: ArcScores, floors: list[ArcScores]) -> dict[Arc, testing.Tested]:
     """The head that is chosen for every question on one half, as it does on the other."""
     draw = np.random.default_rng(0)
     found = compared(scores, *HALVES, floors, generator=draw, resamples=0)
