@@ -1,11 +1,11 @@
 """Which way of choosing heads keeps most of the quality? The `ways` analysis.
 
 Every way chooses heads at the same numbers of heads, the heads are cut out of the weights, all
-smaller models are trained on for equally long (or not at all), and all translate the same
-test sentences. By default each smaller model is made from the one before (`pruning/descent`),
-which makes a curve as cheap as a model. Ways are repeated with several seeds, and random
-orders show what chance gives; a control of the same shapes from random weights shows what the
-shape gives.
+smaller models are trained on for equally long (or not at all), whatever it took to choose
+their heads, and all translate the same test sentences. By default each smaller model is made
+from the one before (`pruning/descent`), which makes a curve as cheap as a model. Ways are
+repeated with several seeds, and random orders show what chance gives; a control of the same
+shapes from random weights shows what the shape gives.
 
 The table `curve` is that of the `prune` analysis with chrF, one row a way, repetition and
 number of heads; `summary` has the mean over repetitions with its interval over sentences and
@@ -167,9 +167,8 @@ def _remarks(settings: WaysSettings, recipe: Recipe) -> tuple[str, ...]:
     made = "the one before" if settings.chained else "the whole model"
     return (
         "Heads were chosen on training and validation text; test text only judged.",
-        f"Each smaller model was made from {made}, with {updates} updates of training on; a way "
-        "that trains to choose takes its own out of these when models are made from the one "
-        "before, and adds them otherwise.",
+        f"Each smaller model was made from {made}, with {updates} updates of training on; what a "
+        "way trains to choose comes on top, and the overview counts it.",
         "Repetitions are other seeds of the choice and of the fine-tuning of one whole model.",
     )
 

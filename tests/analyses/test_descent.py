@@ -7,7 +7,7 @@ import pytest
 from made_translators import CARRIER
 
 from headcount.analyses.pruning import descent as descents
-from headcount.analyses.pruning.descent import Descent
+from headcount.analyses.pruning.descent import Descent, stages
 from headcount.analyses.pruning.finish import Finish
 from headcount.analyses.pruning.way import Task, way
 from headcount.models.data.vocabulary import VocabularySettings
@@ -43,18 +43,18 @@ def steps(task, name, **options):
     ("name", "updates"),
     [
         ("importance", [10, 20, 30]),
-        ("l0", [20, 25, 30]),
-        pytest.param("group_lasso", [20, 25, 30], marks=pytest.mark.slow),
+        ("l0", [25, 35, 60]),
+        pytest.param("group_lasso", [25, 35, 45], marks=pytest.mark.slow),
     ],
 )
 def test_every_model_is_cut_from_the_one_before(task, planted, name, updates):
     before = planted.fingerprint
-    options = {} if name == "importance" else {"share": 0.25}
+    options = {} if name == "importance" else {"share": 0.15}
     made = steps(task, name, **options)
     kept = [set(step.model.layout) for step in made]
     assert [len(heads) for heads in kept] == list(COUNTS)
     assert kept[0] > kept[1] > kept[2] == kept[2] | {CARRIER}
-    # Ten updates a step, of which half go to the choice where it trains.
+    # Ten updates a step, and fifteen for a choice; gates choose again when a quarter is left.
     assert [step.updates for step in made] == updates
     assert planted.fingerprint == before
     assert not list(task.folder.glob("step-*"))
@@ -77,19 +77,28 @@ def test_a_step_trains_on_from_the_weights_of_the_step_before(task, monkeypatch)
     assert [step.model.fingerprint for step in made] == [done.fingerprint for _, done in started]
 
 
-def test_one_choice_serves_all_steps(task, planted, monkeypatch):
+def test_a_choice_serves_until_a_quarter_of_its_heads_is_left(task, planted, monkeypatch):
     asked = []
     real = way["subset"].choose
-    monkeypatch.setattr(
-        way["subset"], "choose", lambda *it: asked.append((it[0].share, it[2])) or real(*it)
-    )
-    made = steps(task, "subset", share=0.25)
-    # Of the thirty updates of the curve, no more than half may choose.
-    assert asked == [(pytest.approx(0.15), 2)]
-    order = real(way["subset"](share=asked[0][0], weights="given", validations=1), task, 2)
-    assert order.translator is planted
-    for step in made:
+
+    def choose(self, own, heads):
+        asked.append((self.share, len(own.candidates), heads, own.translator.fingerprint))
+        return real(self, own, heads)
+
+    monkeypatch.setattr(way["subset"], "choose", choose)
+    made = steps(task, "subset", share=0.1)
+    six = made[1].model
+    assert asked == [(0.1, 18, 6, planted.fingerprint), (0.1, 6, 2, six.fingerprint)]
+    order = real(way["subset"](share=0.1), replace(task, folder=task.folder / "again"), 6)
+    for step in made[:2]:
         assert set(step.model.layout) == set(planted.layout) - set(order.removed(step.heads))
+
+
+def test_the_steps_that_a_choice_serves_by_hand():
+    counts = (63, 54, 45, 36, 27, 18, 12, 9)
+    assert stages(72, counts) == [range(6), range(6, 8)]  # 72 to 18, then 18 to 9
+    assert stages(18, (9, 2)) == [range(1), range(1, 2)]
+    assert stages(18, (1,)) == [range(1)]
 
 
 def test_a_killed_descent_goes_on_from_the_last_model(task, tmp_path, monkeypatch):
@@ -104,6 +113,21 @@ def test_a_killed_descent_goes_on_from_the_last_model(task, tmp_path, monkeypatc
     assert made == [1, 2]
     assert [it.model.fingerprint for it in rest] == [it.model.fingerprint for it in whole[1:]]
     assert [it.updates for it in rest] == [it.updates for it in whole[1:]]
+
+
+def test_a_choice_that_began_further_up_is_the_same_after_a_kill(task, planted, tmp_path):
+    """The second choice is made from five heads and serves four, three and two of them."""
+    arguments = (way["subset"](share=0.05), Finish(finetune="none"), (10, 5, 4, 3, 2))
+    whole = list(Descent(replace(task, folder=tmp_path / "whole"), *arguments).models())
+    cut = [planted.without(set(planted.layout) - set(it.model.layout)) for it in whole]
+    same = [a.fingerprint == b.model.fingerprint for a, b in zip(cut, whole, strict=True)]
+    assert same == [True, False, False, False, False]  # five heads learnt with their gates
+    for step in Descent(task, *arguments).models():
+        if step.heads == 3:
+            break
+    [last] = Descent(task, *arguments).models(4)
+    assert last.model.fingerprint == whole[4].model.fingerprint
+    assert last.updates == whole[4].updates == 10
 
 
 @pytest.mark.slow
