@@ -39,7 +39,7 @@ def draw_proofs(findings: Findings) -> Figure:
         label="The largest logit",
     )
     axes.set_yscale("symlog", linthresh=LEAST)  # a difference may be 0
-    axes.yaxis.set_major_formatter("{x:.0e}")
+    axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_locator(NullLocator())
     axes.set(xlabel="Heads left", ylabel="Largest difference of a logit")
     axes.legend(loc="center right", fontsize=7)

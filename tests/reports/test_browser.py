@@ -22,6 +22,7 @@ from made_results import (
     importance,
     made_prune,
     made_score,
+    made_train,
     whole_run,
     write_run,
 )
@@ -29,7 +30,6 @@ from made_runs import REFERENCES, evaluated
 
 from headcount.analyses.compare import compare
 from headcount.reports.comparison import build_comparison
-from headcount.reports.findings import Findings
 from headcount.reports.page import build_page
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -315,8 +315,10 @@ def test_a_comparison_fits_a_narrow_screen_and_complains_of_nothing(visit, tmp_p
     said = [f"{text} {HOSTILE[0]}" for text in REFERENCES]
     runs = {
         name: {
-            **Findings.of_run(whole_run(tmp_path / "runs" / str(place))).results,
+            "train": made_train(),
             "evaluate": evaluated(words, [5.0 + place] * len(words)),
+            "score": made_score(),
+            "prune": made_prune(),
         }
         for place, (name, words) in enumerate(((HOSTILE[0], REFERENCES), ("b" * 40, said)))
     }
