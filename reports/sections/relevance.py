@@ -105,10 +105,13 @@ def _summary(shares: pd.DataFrame) -> str:
 
 
 def _cell(share: float, row: dict[str, Any]) -> dict[str, Any]:
-    """Return the number, the shade and the exact value of one cell."""
-    step = None if abs(share) < PLAIN else heat_step(math.sqrt(abs(share)))
+    """Return the number of one cell, and of one that matters its shade and exact value."""
+    text = whole(100 * share)
+    if abs(share) < PLAIN:
+        return {"text": text}
     exact = f"{visible(row['piece'])}: {signed(row['relevance'])} of the logit"
-    return {"text": whole(100 * share), "step": step, "title": exact, "against": share <= -PLAIN}
+    step = heat_step(math.sqrt(abs(share)))
+    return {"text": text, "step": step, "title": exact, "against": share <= -PLAIN}
 
 
 def _conservation(findings: Findings) -> tuple[Sheet, Caption] | None:
