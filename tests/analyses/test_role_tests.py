@@ -1,5 +1,7 @@
 """Survival, agreement of seeds and the causal test, on tables and networks whose truth is known."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,10 +9,10 @@ import torch
 from scipy import stats
 
 from headcount.analyses.result import Column, Result, Table
-from headcount.analyses.role_causal import Contrast, closed_sets, contrasts, margins
+from headcount.analyses.role_causal import Contrast, _means, closed_sets, contrasts, margins
 from headcount.analyses.role_drift import drift_tables, roles_of
 from headcount.analyses.role_seeds import _agreement, _jaccard, _same, seeds_tables, t_interval
-from headcount.analyses.role_seeing import Seen
+from headcount.analyses.role_seeing import Seen, not_asked
 from headcount.analyses.role_survival import compared_times, survival_table
 from headcount.models.gates import Head, HeadLayout
 from headcount.models.planted import CARRIER, COPIER
@@ -237,3 +239,25 @@ def test_wrong_translations_are_wrong_in_one_word_and_not_from_training_text():
         assert sum(one != other for one, other in pairs) == 1
     again = contrasts("agreement", 5, 0, {found[0].source})
     assert found[0].source not in {it.source for it in again}
+
+
+def test_what_is_due_to_a_role_by_hand():
+    """Two sentences; without the role's head one is wrong, without others none or one."""
+    own, first, second = (CARRIER,), (ONE,), (TWO,)
+    margin = {(): [1.0, 2.0], own: [0.5, -1.0], first: [1.0, 1.0], second: [0.0, 2.0]}
+    found = {heads: np.array(values) for heads, values in margin.items()}
+    values = _means(found, own, [first, second], 0, np.random.default_rng(0))
+    names = ("accuracy", "accuracy_closed", "accuracy_others", "accuracy_excess")
+    assert [values[name] for name in names] == [1.0, 0.5, 0.75, 0.25]  # a margin of 0 is not right
+    names = ("margin", "margin_closed", "margin_others", "margin_excess")
+    assert [values[name] for name in names] == [1.5, -0.25, 1.0, 1.25]
+    assert values["p"] == 1 / 3  # neither draw takes as much
+    assert _means(found, second, [first, own], 0, np.random.default_rng(0))["p"] == 1.0
+
+
+def test_what_could_not_be_asked_is_said():
+    lost = [("syntax", 2), ("syntax", 1), ("semantics", 0), ("alignment", 4), ("alignment", 4)]
+    scores = [(family, SimpleNamespace(unseen=count)) for family, count in lost]
+    (said,) = not_asked(Seen(None, None, None, scores))
+    assert said.endswith("tell their words apart: 3 arcs, 4 gold links.")
+    assert not_asked(Seen(None, None, None, scores[2:3])) == []

@@ -9,13 +9,14 @@ from made_translators import planted, vocabulary
 
 from headcount.analyses.result import Result
 from headcount.analyses.role_text import RoleText, linked_text, own_text, treebank_text
-from headcount.analyses.roles import RolesSettings, roles
+from headcount.analyses.roles import RolesSettings, _foreign, roles
 from headcount.models.data.corpora import CorpusSettings
 from headcount.models.errors import DataError
 from headcount.models.gates import Attention, Head
 from headcount.models.planted import CARRIER, COPIER, WORDS, planted_corpus
 from headcount.probe.annotations import AlignedPair, AlignedText, AnnotatedSentence, Treebank
 from headcount.probe.annotations.sentence import words_of
+from headcount.probe.roles import source_counts
 
 __all__ = ["planted", "vocabulary"]
 
@@ -196,3 +197,11 @@ def test_a_model_that_lost_all_heads_of_a_site_is_looked_at_all_the_same(planted
     kept = rows(both, "kept").set_index("role")
     assert kept.loc["0", ["heads", "removed", "stayed"]].tolist() == [1, 1, 0]  # the carrier
     assert kept.loc["-1", ["heads", "removed", "stayed"]].tolist() == [1, 0, 1]  # the copier
+
+
+def test_text_of_another_language_is_said(planted):
+    made = [AnnotatedSentence("s", it, words_of(it)) for it in ("ast zweig rinde", "oak fir elm")]
+    counts = source_counts(planted, planted_corpus().train)
+    foreign, known = (RoleText("made", [AlignedPair(it, it, (), ())]) for it in made)
+    assert "100% of the source pieces" in _foreign(planted, foreign, counts)[0]
+    assert _foreign(planted, known, counts) == []
