@@ -169,11 +169,11 @@ class Search:
         chosen = self.way.choice(self.task, None)
         left = total if chosen.left is None else chosen.left
         if left in (0, total):
-            what = "all" if left == 0 else "none"
+            what, longer = ("all", "") if left == 0 else ("none", " or train for longer")
             try_ = price / 4 if left == 0 else price * 4
             raise ThresholdError(
-                f"lambda {price:g} closes {what} of the {total} heads: try {try_:g}, or ask for a "
-                "number of heads"
+                f"lambda {price:g} closes {what} of the {total} heads: try {try_:g}{longer}, or "
+                "ask for a number of heads"
             )
         return self._tried(left, chosen, Stopwatch()), f"lambda {price:g} leaves {left} heads"
 
