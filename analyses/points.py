@@ -12,7 +12,8 @@ sentences, so it is the long part of a run. Four things keep it short:
   side: the whole one, with a row of gates a sentence. On miniature with one thread, seven
   models took 0.10 s instead of 0.67 on 4 sentences and 0.66 instead of 1.10 on 40, but 4.9
   instead of 3.8 on 300, where multiplying by closed heads costs more than a fuller batch
-  gains; beam search is alike. What each of them would take alone is then not known.
+  gains; beam search is alike (`benchmarks/points.py`). What each of them would take alone is
+  then not known.
 
 The file's name holds everything the measurement depends on (model, text, search, removed
 heads), so a folder that was made for another model is never read by mistake.
