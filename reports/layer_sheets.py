@@ -21,7 +21,7 @@ def of_side(findings: Findings, table: str, side: str) -> list[Row]:
 
 def name_of(task: str) -> str:
     """Write the name of a task for people."""
-    return "part of speech" if task == "upos" else task.replace("_", " ")
+    return task.replace("_", " ").replace("upos", "part of speech")
 
 
 def percent(share: Any, digits: int = 1) -> str:
