@@ -8,7 +8,9 @@ is teacher-forced losses of the same sentence pairs in the same batches. The rol
 questions, offsets, sinks, blocks, shapes, all tests and intervals, and which heads are alike;
 networks with random weights (the whole of looking again, each) and what reads another Result
 are left out. Peak memory is what the process grew by since the model was loaded; it is measured for
-a quarter of the sentences and for all of them, each in a process of its own.
+a quarter of the sentences and for all of them, each in a process of its own. No map outlives its
+batch. What grows with the sentences is what intervals are drawn from, counts of each, and which
+pieces are which words: of 72 heads some 70 KiB a sentence.
 """
 
 from __future__ import annotations

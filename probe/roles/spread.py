@@ -28,7 +28,7 @@ from ...models.batch import Batch
 from ...models.gates import Attention
 from ...models.losses import token_cross_entropy
 from ...models.translator import Translator
-from .walk import TOKENS, Side
+from .walk import Side
 
 
 class Spread(NamedTuple):
@@ -39,14 +39,15 @@ class Spread(NamedTuple):
 
 
 def spread_by_layer(
-    translator: Translator, sides: tuple[Side, Side], *, tokens: int = TOKENS
+    translator: Translator, sides: tuple[Side, Side], *, tokens: int = 256
 ) -> dict[Attention, Spread]:
     """Return the spread of every attention that has heads, in one forward and backward.
 
     Args:
         translator: the model; its weights take no gradient.
         sides: sentences to read.
-        tokens: padded tokens a batch, at most.
+        tokens: padded tokens a batch, at most; few, because the slope keeps every token's
+            scores of all words of the vocabulary.
     """
     texts = [[sentence.text for sentence in side.sentences] for side in sides]
     sums: dict[Attention, Tensor] = {}

@@ -251,7 +251,7 @@ SETTINGS = RolesSettings(random_networks=2, resamples=50, likeness_sentences=4, 
 
 def roles_of(translator: TransformerTranslator, **changes) -> dict[str, set[tuple[str, str]]]:
     settings = SETTINGS.with_changes(**changes)
-    result = roles(translator, corpus(), settings, 0, text=text(120))
+    result = roles(translator, corpus(), settings, 0, text=text(80))
     found: dict[str, set[tuple[str, str]]] = {}
     for row in result.tables["roles"].rows.to_dict("records"):
         name = "{site}.{layer}.{head}".format(**row)
