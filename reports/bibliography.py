@@ -90,6 +90,14 @@ BIBTEX = {
   year = {2020},
   doi = {10.18653/v1/2020.acl-main.170}
 }""",
+    "liang2021": """@inproceedings{liang2021,
+  title = {{R-Drop}: Regularized Dropout for Neural Networks},
+  author = {Liang, Xiaobo and Wu, Lijun and Li, Juntao and Wang, Yue and Meng, Qi and
+            Qin, Tao and Chen, Wei and Zhang, Min and Liu, Tie-Yan},
+  booktitle = {Advances in Neural Information Processing Systems},
+  volume = {34},
+  year = {2021}
+}""",
     "loshchilov2019": """@inproceedings{loshchilov2019,
   title = {Decoupled Weight Decay Regularization},
   author = {Loshchilov, Ilya and Hutter, Frank},

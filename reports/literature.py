@@ -16,6 +16,7 @@ OF_METHOD = {
     "train": ("vaswani2017", "loshchilov2019"),
     "bpe": ("sennrich2016",),
     "merge dropout": ("provilkov2020",),
+    "consistency": ("liang2021",),
     "multi30k": ("elliott2016",),
     "bleu": ("papineni2002", "post2018", "koehn2004"),
     "chrf": ("popovic2015",),
@@ -57,6 +58,8 @@ def _methods(findings: Findings) -> Iterator[str]:
         yield str(settings.get("vocabulary", {}).get("kind", ""))
         if settings.get("training", {}).get("merge_dropout"):
             yield "merge dropout"
+        if settings.get("training", {}).get("consistency"):
+            yield "consistency"
     for row in findings.records("evaluate", "corpus"):
         if row["property"] == "corpus":
             yield row["value"]

@@ -83,13 +83,20 @@ def _recipe(findings: Findings, training: Mapping[str, Any]) -> str:
     mean = f" The weights of the last {averaged} checkpoints were averaged." if averaged > 1 else ""
     dropped = training.get("merge_dropout")
     merges = f" Merges were left out with probability {dropped:g} (BPE-dropout)." if dropped else ""
+    agreeing = training.get("consistency")
+    twice = (
+        " Every batch was read twice under different dropout, and disagreement cost "
+        f"{agreeing:g} times its symmetric divergence (R-Drop)."
+        if agreeing
+        else ""
+    )
     return (
         f"It was trained for {whole(updates)} updates of at most {whole(batch)} padded tokens with "
         f"AdamW (learning rate {training['learning_rate']:g} after {whole(training['warmup'])} "
         f"warm-up updates, {training['schedule'].replace('_', ' ')} schedule{cooled}; betas "
         f"{training['betas'][0]:g} and {training['betas'][1]:g}, weight decay "
         f"{training['weight_decay']:g}, gradient norm at most {training['clip']:g}) and label "
-        f"smoothing {training['smoothing']:g}.{merges}{mean}"
+        f"smoothing {training['smoothing']:g}.{merges}{twice}{mean}"
     )
 
 

@@ -1,4 +1,4 @@
-"""One sentence, two dropout masks, one answer: R-Drop (Wu et al. 2021, section 2.2).
+"""One sentence, two dropout masks, one answer: R-Drop (Liang et al. 2021, section 2).
 
 Dropout trains many thinned networks, but translates with the whole one, so what they say
 should agree. Every batch is read twice, each time under masks of its own, and a token pays,

@@ -27,7 +27,7 @@ class TrainingSettings(Settings):
         merge_dropout_after: epochs that are read with all merges first. A small corpus that is
             cut at random from the start takes long to show which words translate which.
         consistency: what a nat of disagreement between two readings under different dropout costs
-            (R-Drop, Wu et al. 2021), half of their alpha; 0 reads once. Each update takes twice
+            (R-Drop, Liang et al. 2021), half of their alpha; 0 reads once. Each update takes twice
             the time. Fine-tuning that follows a teacher leaves it out.
         weight_decay: AdamW's decay of matrices; norms and biases take none.
         betas: Adam's decay rates of the gradient's first and second moment.

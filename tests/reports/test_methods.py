@@ -23,9 +23,9 @@ def trained():
     settings = {
         "network": NetworkSettings(width=48, heads=6, decoder_layers=2).model_dump(mode="json"),
         "vocabulary": VocabularySettings(size=1234).model_dump(mode="json"),
-        "training": TrainingSettings(micro_batches=3, cooldown=0.4, merge_dropout=0.1).model_dump(
-            mode="json"
-        ),
+        "training": TrainingSettings(
+            micro_batches=3, cooldown=0.4, merge_dropout=0.1, consistency=2.5
+        ).model_dump(mode="json"),
     }
     outcome = {"updates": 777, "averaged": 4, "seconds": 1.0}
     tables = {**made_train().tables, "outcome": Table.of("The end.", OUTCOME, [outcome])}
@@ -43,6 +43,7 @@ def test_the_recipe_is_the_one_of_the_run(trained):
     assert "joint BPE vocabulary of at most 1,234 entries" in said
     assert "trained for 777 updates of at most 6,144 padded tokens" in said  # 3 x 2,048
     assert "falls to zero over the last 40 % of the updates" in said
+    assert "disagreement cost 2.5 times its symmetric divergence (R-Drop)" in said
     assert "probability 0.1 (BPE-dropout)" in said and "last 4 checkpoints were averaged" in said
     assert "Heads were removed" not in said and "importance" not in said
 
@@ -63,7 +64,8 @@ def test_every_commit_is_named():
 
 def test_only_what_was_used_is_cited(trained):
     cited = re.findall(r"^@\w+\{(\w+),", bibtex(findings_of(trained)), re.MULTILINE)
-    assert cited == ["headcount", "vaswani2017", "sennrich2016", "provilkov2020", "loshchilov2019"]
+    training = ["vaswani2017", "sennrich2016", "provilkov2020", "liang2021", "loshchilov2019"]
+    assert cited == ["headcount", *training]
     score = made_score(["gradient"])
     cited = re.findall(r"^@\w+\{(\w+),", bibtex(findings_of(score)), re.MULTILINE)
     assert cited == ["headcount", "michel2019"]
