@@ -67,7 +67,7 @@ class PruneSettings(Settings):
     search: SearchSettings = SearchSettings(beam=1)
     resamples: int = RESAMPLES
     proofs: int | None = None
-    proof_sentences: int = 8
+    proof_sentences: int = 4
     examples: int = 6
     samples: int = 3
     site_order: str = "leave_one_out"
