@@ -16,10 +16,13 @@ By default eight are tied to one that is drawn:
   worth more or less together than apart, both get exactly half of the difference, so for
   functions without higher interactions a pair of orders is already exact.
 
-How much that is worth was measured once, on a model of preset `small` trained on Multi30k (72
-heads, about 96 orders of two sentences): against the same number of independent orders the
-variance, summed over heads, was 0.38 times as large with reverses alone and 0.18 times with
-rotations too. So 8 tied orders are more accurate than 25 independent ones there.
+So eight tied orders are at least as accurate as 25 independent ones. By their variance, summed
+over heads, they were worth 29 [27, 30] of them on a single sentence and 60 [54, 69] for the
+mean over six, in a miniature model, and 32 [27, 37] and 48 [40, 60] (three sentences) in one of
+preset `small` trained on Multi30k; 72 heads each. `benchmarks/shapley.py RUN` measures it.
+
+Orders are drawn for every batch of sentences, and what one draw misses it misses in the whole
+batch. So batches are small here: a corpus then has more draws, at next to no cost.
 
 Cost: one walk from closed to open gates an order. All sets of heads of all orders are
 evaluated together, so that what they have in common is computed once (`models/ablation.py`),
@@ -57,10 +60,12 @@ class Shapley(Attribution):
     Args:
         permutations: orders drawn a batch of sentences.
         tied: whether eight orders each are rotations and reverses of one that is drawn.
+        tokens: padded target tokens a batch, few so that there are many draws.
     """
 
-    permutations: int = 25
+    permutations: int = 8
     tied: bool = True
+    tokens: int = 256
     sentences: int | None = 50
 
     def shares(self, translator: Translator, batch: Batch, generator: torch.Generator) -> Tensor:
@@ -109,13 +114,18 @@ def draw_orders(heads: int, count: int, generator: torch.Generator, *, tied: boo
 
 
 def mean_gains(translator: Translator, batch: Batch, orders: Tensor) -> Tensor:
-    """Return what each head adds when heads are opened in each order, the mean over orders.
+    """Return what each head adds, the mean over orders, see `gains_by_order`  # [batch, head]."""
+    return gains_by_order(translator, batch, orders).mean(0).T
+
+
+def gains_by_order(translator: Translator, batch: Batch, orders: Tensor) -> Tensor:
+    """Return what each head adds to log p when heads are opened in each order.
 
     Args:
         orders: head columns, the one that is opened first in front [order, head]
 
     Returns:
-        nats, float64 on the CPU  # [batch, head]
+        nats, float64 on the CPU  # [order, head, batch]
     """
     count, heads = orders.shape
     place = orders.argsort(1)  # [order, head]
@@ -125,8 +135,7 @@ def mean_gains(translator: Translator, batch: Batch, orders: Tensor) -> Tensor:
     found = log_probabilities_of_masks(translator, batch, distinct.to(torch.float32))[which]
     walks = found.view(count, heads + 1, len(batch))  # [order, step, batch]
     added = walks.diff(dim=1)  # [order, step, batch]
-    by_head = added.gather(1, place[:, :, None].expand_as(added))  # [order, head, batch]
-    return by_head.mean(0).T
+    return added.gather(1, place[:, :, None].expand_as(added))  # [order, head, batch]
 
 
 def shapley_by_captum(translator: Translator, batch: Batch, orders: Tensor) -> Tensor:

@@ -230,7 +230,7 @@ def _shapley(settings: ScoreBenchmark, batch: Batch) -> list[dict[str, Any]]:
     note = f"{settings.orders} orders on both sides; whatever is shared, a set needs {least:.2f}"
     equal = "Shapley values, 8 tied orders against 25 independent ones"
     reached = times.ratio(what, against)
-    why = "from the row above; on a trained model they are no less accurate, see probe/shapley.py"
+    why = "from the row above; 8 tied ones, the default, are as accurate, see probe/shapley.py"
     return [
         _timed(times, what, against, 0.2, note),
         _row(equal, against, reached * 8 / 25, 0.2, note=why),
