@@ -168,7 +168,8 @@ def _remarks(settings: WaysSettings, recipe: Recipe) -> tuple[str, ...]:
     return (
         "Heads were chosen on training and validation text; test text only judged.",
         f"Each smaller model was made from {made}, with {updates} updates of training on; what a "
-        "way trains to choose comes on top, and the overview counts it.",
+        "way trains to choose comes on top, and the overview counts it. Gates choose at every "
+        "quarter of the heads, where the model is the one that learnt with them.",
         "Repetitions are other seeds of the choice and of the fine-tuning of one whole model.",
     )
 
