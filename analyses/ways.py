@@ -164,12 +164,14 @@ def ways(
 
 def _remarks(settings: WaysSettings, recipe: Recipe) -> tuple[str, ...]:
     updates = round(recipe.training.updates * settings.finish.updates())
-    made = "the one before" if settings.chained else "the whole model"
+    made, gates = "the whole model", ""
+    if settings.chained:
+        made = "the one before"
+        gates = " Gates choose at every quarter of the heads, and there the model is theirs."
     return (
         "Heads were chosen on training and validation text; test text only judged.",
         f"Each smaller model was made from {made}, with {updates} updates of training on; what a "
-        "way trains to choose comes on top, and the overview counts it. Gates choose at every "
-        "quarter of the heads, where the model is the one that learnt with them.",
+        f"way trains to choose comes on top, and the overview counts it.{gates}",
         "Repetitions are other seeds of the choice and of the fine-tuning of one whole model.",
     )
 
