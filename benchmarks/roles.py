@@ -7,32 +7,31 @@ is teacher-forced losses of the same sentence pairs in the same batches. The rol
 `headcount roles RUN` on the model itself: reading and joining the annotation to pieces, all
 questions, offsets, sinks, blocks, shapes, all tests and intervals, and which heads are alike;
 networks with random weights (the whole of looking again, each) and what reads another Result
-are left out. Peak memory is what the process grew by since the model was loaded; it is measured for
-a quarter of the sentences and for all of them, each in a process of its own. No map outlives its
+are left out. Memory is the peak of each beyond what was in use before it; it is measured for a
+quarter of the sentences and for all of them, each in a process of its own. No map outlives its
 batch. What grows with the sentences is what intervals are drawn from, counts of each, and which
-pieces are which words: of 72 heads some 70 KiB a sentence.
+pieces are which words: of 72 heads some 30 KiB a sentence.
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 import torch
 
+from headcount.analyses.bench.memory import rise
 from headcount.analyses.pipeline import Pipeline, open_run
+from headcount.analyses.result import Result
 from headcount.analyses.role_text import RoleText, treebank_text
 from headcount.analyses.roles import RolesSettings, roles
 from headcount.models.translator import Translator
 from headcount.probe.annotations import read_conllu
-
-Returned = TypeVar("Returned")
 
 
 def main() -> None:
@@ -62,15 +61,15 @@ def measure(given: argparse.Namespace) -> None:
     text = treebank_text(*both, translator, given.sentences)
     forward(translator, text.head(20))  # what is slow the first time
     settings = RolesSettings(sentences=given.sentences, random_networks=0)
-    before = peak()
-    one_pass = timed(lambda: forward(translator, text))[1]
-    fused = peak()
-    found, all_roles = timed(lambda: roles(translator, corpus, settings, 0, text=text))
+    one_pass, fused = measured(lambda: forward(translator, text))
+    found: list[Result] = []
+    look = partial(roles, translator, corpus, settings, 0, text=text)
+    all_roles, most = measured(lambda: found.append(look()))
     print(
         f"{len(text.pairs)} sentences, {len(translator.layout)} heads: fused pass "
         f"{one_pass:.1f} s, all roles {all_roles:.1f} s = {all_roles / one_pass:.2f} passes; peak "
-        f"memory above the start: pass {fused - before:.0f} MiB, roles {peak() - before:.0f} MiB; "
-        f"{len(found.tables['arcs'].rows)} answers tested"
+        f"memory above the start: pass {fused:.0f} MiB, roles {most:.0f} MiB; "
+        f"{len(found[0].tables['arcs'].rows)} answers tested"
     )
 
 
@@ -82,16 +81,11 @@ def forward(translator: Translator, text: RoleText) -> None:
             translator.token_losses(batch)
 
 
-def timed(work: Callable[[], Returned]) -> tuple[Returned, float]:
-    """Return what work returned, and its processor seconds."""
+def measured(work: Callable[[], None]) -> tuple[float, float]:
+    """Return the processor seconds of some work, and the MiB that it takes at its peak."""
     start = time.process_time()
-    returned = work()
-    return returned, time.process_time() - start
-
-
-def peak() -> float:
-    """Return the largest memory that the process has had, in MiB (Linux counts in KiB)."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    memory = rise(work)
+    return time.process_time() - start, memory / 2**20
 
 
 if __name__ == "__main__":

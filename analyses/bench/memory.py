@@ -110,7 +110,7 @@ def _peaks(
 
     def peak(number: int) -> int:
         text = once.select(list(range(len(once))) * number)
-        return _rise(lambda: _work(member, translator, text, made.tokens))
+        return rise(lambda: _work(member, translator, text, made.tokens))
 
     return [peak(number) for number in copies]
 
@@ -129,7 +129,7 @@ def _peak_of_search(
         before = torch.cuda.memory_allocated(translator.device)
         translator.translate(sentences, settings)
         return torch.cuda.max_memory_allocated(translator.device) - before
-    return _rise(lambda: translator.translate(sentences, settings))
+    return rise(lambda: translator.translate(sentences, settings))
 
 
 def _mallopt() -> Callable[[int, int], int] | None:
@@ -145,7 +145,7 @@ def _hand_back_at_once() -> None:
             mallopt(threshold, _LARGE)
 
 
-def _rise(work: Callable[[], object]) -> int:
+def rise(work: Callable[[], object]) -> int:
     """Return how far the memory of this process rises while something is done, in bytes."""
     gc.collect()
     _FORGET.write_text("5")
