@@ -37,7 +37,7 @@ from ..models.translator import SearchSettings, Translator
 from .analysis import Progress, silent
 from .points import measure
 from .provenance import Stopwatch, provenance
-from .pruning.arms import Arm, ArmPoint, run_arms
+from .pruning.arms import SCRATCH, Arm, ArmPoint, run_arms
 from .pruning.finish import Finish
 from .pruning.goal import Goal, fewest, way_of
 from .pruning.way import Task, Way
@@ -73,7 +73,7 @@ class WaysSettings(Settings):
 
     ways: tuple[str, ...] = ("leave_one_out", "greedy", "l0", "subset", "random")
     options: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    finish: Finish = Finish(share=0.05, rate=0.2, average=1, validations=1)
+    finish: Finish = Finish(share=0.04, rate=0.2, average=1, validations=1)
     chained: bool = True
     shares: tuple[float, ...] = (7 / 8, 3 / 4, 5 / 8, 1 / 2, 3 / 8, 1 / 4, 1 / 6, 1 / 8)
     sites: tuple[str, ...] = SITES
@@ -144,9 +144,13 @@ def ways(
         progress("ways", 0, total)
         search, jobs = settings.search, settings.jobs
         for arms, counts in groups:
+            found: list[ArmPoint] = []
             for point in run_arms(arms, counts, data, search, Path(place) / "points", jobs):
-                points.append(point)
-                progress("ways", len(points), total, f"{point.name}, {point.heads} heads")
+                found.append(point)
+                done = len(points) + len(found)
+                progress("ways", done, total, f"{point.name}, {point.heads} heads")
+            place_of = {name: at for at, name in enumerate([*settings.ways, SCRATCH])}
+            points += sorted(found, key=lambda it: (place_of[it.name], it.draw))
     whole = measure(translator, (), data, settings.search)
     about = (data, settings.resamples, seed, roles or {})
     tables = way_tables(points, whole, layout, *about)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -103,6 +103,8 @@ def run_arms(
 ) -> Iterator[ArmPoint]:
     """Yield every point of every arm, arms side by side in processes.
 
+    Arms whose way has to be asked for its order come last.
+
     Args:
         counts: numbers of heads that are left, from many to few.
         data: test sentences.
@@ -112,40 +114,61 @@ def run_arms(
     """
     on_cpu = all(arm.task.translator.device.type == "cpu" for arm in arms)
     workers = workers_for(jobs, len(arms), on_cpu=on_cpu)
-    arms = _ordered(arms, counts, data, search, folder, workers)
+    about = (counts, data, search, folder)
+    asked = _asked(arms, *about)
+    waiting = [arm for arm in arms if (arm.name, arm.where) in asked]
+    ready = [arm for arm in arms if (arm.name, arm.where) not in asked]
     if workers == 1:  # point by point, so that progress is heard
-        for arm in arms:
-            yield from _points(arm, counts, data, search, folder)
+        found = {key: _order(arm, counts[-1]) for key, arm in asked.items()}
+        for arm in (*ready, *_with_orders(waiting, asked, found)):
+            yield from _points(arm, *about)
         return
-    todo = ((arm, counts, data, search, folder) for arm in arms)
-    for points in spread(_all_points, todo, workers, ordered=True):
+    # Arms that wait for no order go on while orders are asked, so that no process is idle.
+    todo = [(_order, arm, counts[-1]) for arm in asked.values()]
+    first = spread(
+        _called, [*todo, *((_all_points, arm, *about) for arm in ready)], workers, ordered=True
+    )
+    found = {key: next(first) for key in asked}
+    for points in first:
+        yield from points
+    rest = ((arm, *about) for arm in _with_orders(waiting, asked, found))
+    for points in spread(_all_points, rest, workers, ordered=True):
         yield from points
 
 
-def _ordered(
+def _called(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call one of several kinds of work that are spread together."""
+    return function(*arguments)
+
+
+def _asked(
     arms: Sequence[Arm],
     counts: Sequence[int],
     data: ParallelText,
     search: SearchSettings,
     folder: Path,
-    workers: int,
-) -> list[Arm]:
-    """Ask ways whose order no seed changes once, and not once a repetition."""
+) -> dict[tuple[str, str], Arm]:
+    """Return one arm of every way whose order no seed changes, to ask it once for all."""
     asked: dict[tuple[str, str], Arm] = {}
     for arm in arms:
         alike = not (arm.way.seeded or arm.way.trains or arm.way.begins)
         if alike and not _done(arm, counts, data, search, folder):
             asked.setdefault((arm.name, arm.where), arm)
-    todo = [(arm, counts[-1]) for arm in asked.values()]
-    found = dict(zip(asked, spread(_order, todo, workers, ordered=True), strict=True))
+    return asked
+
+
+def _with_orders(
+    arms: Sequence[Arm],
+    asked: Mapping[tuple[str, str], Arm],
+    found: Mapping[tuple[str, str], tuple[tuple[Head, ...], float]],
+) -> list[Arm]:
+    """Return arms that know the order of their way, the first of which has its price."""
     ordered = []
     for arm in arms:
-        if order := found.get((arm.name, arm.where)):
-            heads, seconds = order
-            chosen = Chosen(arm.task.translator, heads)
-            first = asked[arm.name, arm.where] is arm
-            arm = replace(arm, order=chosen, ordering=seconds if first else 0.0)
-        ordered.append(arm)
+        heads, seconds = found[arm.name, arm.where]
+        chosen = Chosen(arm.task.translator, heads)
+        first = asked[arm.name, arm.where] is arm
+        ordered.append(replace(arm, order=chosen, ordering=seconds if first else 0.0))
     return ordered
 
 
