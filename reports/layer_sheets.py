@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from .findings import Findings
@@ -125,11 +124,8 @@ def numbers_sheet(findings: Findings) -> tuple[Sheet, Caption] | None:
         "worse. Beside it the interval of the best layer and the best of a network with random "
         "weights."
     )
-    shown = _by_layer(findings, "numbers", "quantity", "r2", "Random weights, best")
-    if shown is None:
-        return None
-    sheet = replace(shown, caption="Numbers that layers tell: explained variance, %")
-    return sheet, caption_of(findings, "layers", ("numbers",), text, unit="percent of the variance")
+    said = ("Numbers that layers tell: explained variance, %", text, "percent of the variance")
+    return _by_layer(findings, said, "numbers", "quantity", "r2", "Random weights, best")
 
 
 def structure_sheet(findings: Findings) -> tuple[Sheet, Caption] | None:
@@ -139,11 +135,8 @@ def structure_sheet(findings: Findings) -> tuple[Sheet, Caption] | None:
         "minimum spanning tree of mapped states has. Depth: the share of roots that are the word "
         "of least length. Beside them the interval of the best layer."
     )
-    shown = _by_layer(findings, "structure", "kind", "accuracy")
-    if shown is None:
-        return None
-    sheet = replace(shown, caption="Trees in the geometry of layers, %")
-    return sheet, caption_of(findings, "layers", ("structure",), text, unit="percent")
+    said = ("Trees in the geometry of layers, %", text, "percent")
+    return _by_layer(findings, said, "structure", "kind", "accuracy")
 
 
 def nonlinear_sheet(findings: Findings) -> tuple[Sheet, Caption] | None:
@@ -152,23 +145,26 @@ def nonlinear_sheet(findings: Findings) -> tuple[Sheet, Caption] | None:
         "A probe with one hidden layer. Beside it what it reaches on the control task, in its best "
         "layer: what it has learnt by heart."
     )
-    shown = _by_layer(findings, "nonlinear", "task", "accuracy", "Control", "control")
-    if shown is None:
-        return None
-    sheet = replace(shown, caption="Right answers of probes with a hidden layer, %")
-    tables = ("nonlinear",)
-    return sheet, caption_of(findings, "layers", tables, text, unit="percent of test examples")
+    said = ("Right answers of probes with a hidden layer, %", text, "percent of test examples")
+    return _by_layer(findings, said, "nonlinear", "task", "accuracy", "Control", "control")
 
 
 def _by_layer(
     findings: Findings,
+    said: tuple[str, str, str],
     table: str,
     name: str,
     value: str,
     further: str = "",
     beside: str = "random",
-) -> Sheet | None:
-    """Print a value by layer, the interval of the best, and the best of what stands beside it."""
+) -> tuple[Sheet, Caption] | None:
+    """Print a value by layer, the interval of the best, and the best of what stands beside it.
+
+    Args:
+        said: heading, caption and unit.
+        table: of the Result, whose column `name` says what has the value.
+        further: heading of one more column, the best of the table's column `beside`.
+    """
     rows = findings.records("layers", table)
     if not rows:
         return None
@@ -189,4 +185,6 @@ def _by_layer(
         printed.append([SIDES[side], name_of(what), *cells, bounds, *last])
     columns = ["Side", "What", *units, "Interval of the best"]
     columns += [further] if further else []
-    return Sheet("", columns, printed, 2, frozenset({0, 1}))
+    heading, text, unit = said
+    sheet = Sheet(heading, columns, printed, 2, frozenset({0, 1}))
+    return sheet, caption_of(findings, "layers", (table,), text, unit=unit)
