@@ -49,5 +49,17 @@ def run_words(texts):
 @pytest.fixture(scope="session")
 def finished(run_words, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "first"
-    assert cli.run(run_words(folder)) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        _leave_out_figures(patch)
+        assert cli.run(run_words(folder)) == 0
     return folder
+
+
+@pytest.fixture
+def no_figures(monkeypatch) -> None:
+    """Leave out the figures for papers, which take the longest of a page, where none is read."""
+    _leave_out_figures(monkeypatch)
+
+
+def _leave_out_figures(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("headcount.reports.figures.draw_figures", lambda run: [])

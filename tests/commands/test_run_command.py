@@ -149,7 +149,9 @@ def test_resume_means_a_run_that_exists(finished, tmp_path, capsys):
     assert not (tmp_path / "none").exists()
 
 
-def test_after_ctrl_c_the_same_command_goes_on(run_words, tmp_path, capsys, monkeypatch):
+def test_after_ctrl_c_the_same_command_goes_on(
+    run_words, tmp_path, capsys, monkeypatch, no_figures
+):
     folder = tmp_path / "cut"
     made = []
 
@@ -173,7 +175,7 @@ def test_after_ctrl_c_the_same_command_goes_on(run_words, tmp_path, capsys, monk
     assert len(made) == len(set(made))
 
 
-def test_a_damaged_result_is_made_again(finished, capsys, tmp_path):
+def test_a_damaged_result_is_made_again(finished, capsys, tmp_path, no_figures):
     copy = tmp_path / "copy"
     shutil.copytree(finished, copy)
     table = copy / "results" / "evaluate" / "quality.csv"
