@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -53,11 +54,9 @@ class Networks:
         named = [("trained", self.first), *[("trained", other) for other in self.others]]
         if self.smaller is not None:
             named.append(("smaller", self.smaller))
-        try:
+        with suppress(UsageError):  # a model of another kind; `ask` remarks on it
             generator = torch.Generator().manual_seed(seed)
             named.append(("random", with_random_weights(self.first, generator)))
-        except UsageError:
-            pass
         return named
 
 

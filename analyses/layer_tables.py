@@ -19,14 +19,19 @@ if TYPE_CHECKING:
     from .layer_asking import Asked
 
 SHARE = "share, 0 to 1"
+SIDE = Column("side", "text", "encoder or decoder")
+TASK = Column("task", "text", "what the probe was asked")
+FAMILY = Column("family", "text", "syntax, semantics, morphology, sentence or translation")
+LAYER = Column("layer", "whole", "0 is what enters the first layer, l what leaves the l-th")
+UNIT = Column("unit", "text", "the layer again, or `norm`: what leaves the final norm, no layer")
 PROBES = (
-    Column("side", "text", "encoder or decoder"),
+    SIDE,
     Column("network", "text", "trained, smaller (heads removed), or random (weights)"),
     Column("model", "whole", "which trained model, 0 is the one shown first"),
-    Column("task", "text", "what the probe was asked"),
-    Column("family", "text", "syntax, semantics, morphology, sentence or translation"),
-    Column("layer", "whole", "0 is what enters the first layer, l what leaves the l-th"),
-    Column("unit", "text", "the layer again, or `norm`: what leaves the final norm, no layer"),
+    TASK,
+    FAMILY,
+    LAYER,
+    UNIT,
     Column("accuracy", "number", "right predictions on test sentences", SHARE),
     Column("accuracy_low", "number", "lower bound of the interval", SHARE),
     Column("accuracy_high", "number", "upper bound of the interval", SHARE),
@@ -51,11 +56,11 @@ PROBES = (
     Column("converged", "truth", "whether the gradient is within the tolerance"),
 )
 SEEDS = (
-    Column("side", "text", "encoder or decoder"),
-    Column("task", "text", "what the probe was asked"),
-    Column("family", "text", "syntax, semantics, morphology, sentence or translation"),
-    Column("layer", "whole", "0 is what enters the first layer, l what leaves the l-th"),
-    Column("unit", "text", "the layer again, or `norm`: what leaves the final norm, no layer"),
+    SIDE,
+    TASK,
+    FAMILY,
+    LAYER,
+    UNIT,
     Column("accuracy", "number", "right predictions on test sentences, mean of models", SHARE),
     Column("low", "number", "lower bound of the interval over models and sentences", SHARE),
     Column("high", "number", "upper bound of the interval over models and sentences", SHARE),
@@ -63,9 +68,9 @@ SEEDS = (
     Column("models", "whole", "trained models"),
 )
 BASELINES = (
-    Column("side", "text", "encoder or decoder"),
-    Column("task", "text", "what the probe was asked"),
-    Column("family", "text", "syntax, semantics, morphology, sentence or translation"),
+    SIDE,
+    TASK,
+    FAMILY,
     Column("classes", "whole", "labels"),
     Column("train_examples", "whole", "training examples"),
     Column("test_examples", "whole", "test examples"),
@@ -74,7 +79,7 @@ BASELINES = (
     Column("by_type", "number", "accuracy of the most frequent label of the word type", SHARE),
 )
 VERDICT = (
-    Column("side", "text", "encoder or decoder"),
+    SIDE,
     Column("answer", "text", "syntax lower, semantics lower, equivalent or undecided"),
     Column("reason", "text", "why"),
     Column("difference", "number", "mean centre of semantics - mean centre of syntax", "layers"),
@@ -86,8 +91,8 @@ VERDICT = (
     Column("models", "whole", "trained models"),
 )
 _TASK = (
-    Column("side", "text", "encoder or decoder"),
-    Column("task", "text", "what the probe was asked"),
+    SIDE,
+    TASK,
     Column("family", "text", "syntax or semantics"),
 )
 CENTRES = (
@@ -98,7 +103,7 @@ CENTRES = (
 )
 GAINS = (
     *_TASK,
-    Column("layer", "whole", "0 is what enters the first layer, l what leaves the l-th"),
+    LAYER,
     Column(
         "gain",
         "number",
