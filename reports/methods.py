@@ -82,11 +82,17 @@ def _recipe(findings: Findings, training: Mapping[str, Any]) -> str:
     cooled = f", which {extras[0]}" if extras else ""
     mean = f" The weights of the last {averaged} checkpoints were averaged." if averaged > 1 else ""
     dropped = training.get("merge_dropout")
-    merges = f" Merges were left out with probability {dropped:g} (BPE-dropout)." if dropped else ""
+    merges = (
+        f" Merges were left out with probability {dropped:g} (BPE-dropout)"
+        f"{_from_epoch(training.get('merge_dropout_after'))}."
+        if dropped
+        else ""
+    )
     agreeing = training.get("consistency")
     twice = (
         " Every batch was read twice under different dropout, and disagreement cost "
-        f"{agreeing:g} times its symmetric divergence (R-Drop)."
+        f"{agreeing:g} times its symmetric divergence (R-Drop)"
+        f"{_from_epoch(training.get('consistency_after'))}."
         if agreeing
         else ""
     )
@@ -98,6 +104,11 @@ def _recipe(findings: Findings, training: Mapping[str, Any]) -> str:
         f"{training['weight_decay']:g}, gradient norm at most {training['clip']:g}) and label "
         f"smoothing {training['smoothing']:g}.{merges}{twice}{mean}"
     )
+
+
+def _from_epoch(before: int | None) -> str:
+    """Say that something was not done in the first epochs, where that is so."""
+    return f", from epoch {before + 1} on" if before else ""
 
 
 def _evaluation(findings: Findings) -> str:

@@ -123,7 +123,9 @@ class _Run:
         if teacher:
             objective: Objective = DistilledObjective(*parts, teacher)
         elif settings.consistency:
-            objective = ConsistentObjective(*parts, settings.consistency)
+            objective = ConsistentObjective(
+                *parts, settings.consistency, settings.consistency_after
+            )
         else:
             objective = Objective(*parts)
         return objective if self.processes.world == 1 else DistributedDataParallel(objective)
@@ -167,6 +169,7 @@ class _Run:
         """Make one optimiser step and report its figures."""
         started, update = time.monotonic(), self.progress.update + 1
         rate = learning_rate(update, self.settings)
+        _inner(self.objective).epoch = epoch
         labels, total = self._gradients(batches)
         loss = total / labels
         norm = float(nn.utils.clip_grad_norm_(self.weights, self.settings.clip or math.inf))
@@ -275,6 +278,11 @@ def _optimiser(
     # decoder does, would go on with the old ones.
     optimiser.register_step_post_hook(lambda *_: increment_version(weights))
     return optimiser
+
+
+def _inner(objective: nn.Module) -> nn.Module:
+    """Return the objective itself, without what joins several processes."""
+    return objective.module if isinstance(objective, DistributedDataParallel) else objective
 
 
 def _without_exchange(objective: nn.Module, wait: bool) -> AbstractContextManager[None]:

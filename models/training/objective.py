@@ -30,6 +30,7 @@ class Objective(nn.Module):
         self.network = network
         self.companion = companion
         self.smoothing = smoothing
+        self.epoch = 0  # of the next batch, 0-based; who trains sets it
         self.dtype = {"float32": torch.float32, "bfloat16": torch.bfloat16}[precision]
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -62,6 +63,7 @@ class ConsistentObjective(Objective):
     Args:
         network, smoothing, precision, companion: as above.
         consistency: what a nat of disagreement costs, the w of `consistency`.
+        after: epochs that are read once first.
     """
 
     def __init__(
@@ -71,16 +73,24 @@ class ConsistentObjective(Objective):
         precision: str,
         companion: Companion,
         consistency: float,
+        after: int = 0,
     ) -> None:
         super().__init__(network, smoothing, precision, companion)
-        self.consistency = consistency
+        self.consistency, self.after = consistency, after
+
+    @property
+    def reads_twice(self) -> bool:
+        """Whether the first epochs, which are read once, are over."""
+        return self.epoch >= self.after
 
     def states(self, network: Network, batch: Batch, gates: Tensor | None) -> Tensor:
         """Return the last states of the first reading and of the second  # [token, width]."""
-        return super().states(network, read_twice(batch), gates)
+        return super().states(network, read_twice(batch) if self.reads_twice else batch, gates)
 
     def losses(self, states: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
         """Return the summed loss that is minimised and the summed plain loss, in nats."""
+        if not self.reads_twice:
+            return super().losses(states, batch)
         labels, table = batch.labels, self.network.output_table
         flat = (labels.ids.flatten(), labels.real.flatten())
         readings = states.unflatten(0, (2, -1))  # [reading, token, width]

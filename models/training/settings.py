@@ -29,6 +29,8 @@ class TrainingSettings(Settings):
         consistency: what a nat of disagreement between two readings under different dropout costs
             (R-Drop, Liang et al. 2021), half of their alpha; 0 reads once. Each update takes twice
             the time. Fine-tuning that follows a teacher leaves it out.
+        consistency_after: epochs that are read once first, because the rough start of a training
+            gains nothing from agreement that it pays for twice.
         weight_decay: AdamW's decay of matrices; norms and biases take none.
         betas: Adam's decay rates of the gradient's first and second moment.
         clip: largest l2 norm of the gradient; 0 does not clip.
@@ -52,6 +54,7 @@ class TrainingSettings(Settings):
     merge_dropout: float = Field(default=0.0, ge=0, lt=1)
     merge_dropout_after: int = Field(default=0, ge=0)
     consistency: float = Field(default=0.0, ge=0)
+    consistency_after: int = Field(default=0, ge=0)
     weight_decay: float = Field(default=0.0, ge=0)
     betas: tuple[float, float] = (0.9, 0.98)
     clip: float = Field(default=1.0, ge=0)

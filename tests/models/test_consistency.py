@@ -68,6 +68,23 @@ def test_dropout_makes_disagreement_that_is_paid_for():
     assert losses[2] == pytest.approx(3 * losses[1], rel=1e-4)
 
 
+def test_the_first_epochs_are_read_once():
+    network, batch = tiny_network(SHAPE.with_changes(dropout=0.5)).train(), tiny_batch()
+    parts = (network, 0.1, "float32", Companion())
+    objective = ConsistentObjective(*parts, 2.5, after=3)
+    losses = {}
+    for epoch in (0, 2, 3):
+        objective.epoch = epoch
+        torch.manual_seed(3)
+        losses[epoch] = [it.item() for it in objective(batch)]
+    torch.manual_seed(3)
+    once = [it.item() for it in Objective(*parts)(batch)]
+    torch.manual_seed(3)
+    twice = [it.item() for it in ConsistentObjective(*parts, 2.5)(batch)]
+    assert losses == {0: once, 2: once, 3: twice}
+    assert once[0] != twice[0]
+
+
 def test_it_needs_dropout():
     network, training = NetworkSettings(dropout=0), TrainingSettings(consistency=2.5)
     recipe = Recipe(VocabularySettings(kind="word"), network, training, seed=0)

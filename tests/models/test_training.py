@@ -208,7 +208,7 @@ def test_a_damaged_state_is_refused(tmp_path: Path):
 @pytest.mark.slow
 def test_a_kill_changes_nothing(tmp_path: Path):
     """Killed after update 7 and resumed: bit for bit the run that was never killed."""
-    options = {"merge_dropout": 0.3, "consistency": 1.0}
+    options = {"merge_dropout": 0.3, "consistency": 1.0, "consistency_after": 1}
     _, whole = _job(tmp_path / "whole", **options)
     code, killed = _job(tmp_path / "killed", "7", **options)
     assert code == -9
@@ -223,7 +223,8 @@ def test_a_kill_changes_nothing(tmp_path: Path):
 
 @pytest.mark.slow
 def test_two_processes_make_the_updates_of_one(tmp_path: Path):
-    options = {"micro_batches": 2, "dropout": 0.0, "merge_dropout": 0.3}
+    agreeing = {"consistency": 1.0, "consistency_after": 1}
+    options = {"micro_batches": 2, "dropout": 0.0, "merge_dropout": 0.3, **agreeing}
     _, alone = _job(tmp_path / "one", **options)
     launcher = ("-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone")
     code, shared = _job(tmp_path / "two", launcher=launcher, **options)

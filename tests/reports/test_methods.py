@@ -24,7 +24,11 @@ def trained():
         "network": NetworkSettings(width=48, heads=6, decoder_layers=2).model_dump(mode="json"),
         "vocabulary": VocabularySettings(size=1234).model_dump(mode="json"),
         "training": TrainingSettings(
-            micro_batches=3, cooldown=0.4, merge_dropout=0.1, consistency=2.5
+            micro_batches=3,
+            cooldown=0.4,
+            merge_dropout=0.1,
+            consistency=2.5,
+            consistency_after=10,
         ).model_dump(mode="json"),
     }
     outcome = {"updates": 777, "averaged": 4, "seconds": 1.0}
@@ -43,8 +47,10 @@ def test_the_recipe_is_the_one_of_the_run(trained):
     assert "joint BPE vocabulary of at most 1,234 entries" in said
     assert "trained for 777 updates of at most 6,144 padded tokens" in said  # 3 x 2,048
     assert "falls to zero over the last 40 % of the updates" in said
-    assert "disagreement cost 2.5 times its symmetric divergence (R-Drop)" in said
-    assert "probability 0.1 (BPE-dropout)" in said and "last 4 checkpoints were averaged" in said
+    assert (
+        "its symmetric divergence (R-Drop), from epoch 11 on." in said
+    )
+    assert "probability 0.1 (BPE-dropout)." in said and "last 4 checkpoints were averaged" in said
     assert "Heads were removed" not in said and "importance" not in said
 
 
