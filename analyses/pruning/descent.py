@@ -139,7 +139,7 @@ class Descent:
                 task = replace(task, translator=start, candidates=left)
             way = self.way
             if isinstance(way, TrainedWay):
-                way = way.with_changes(share=self._choosing(stage), validations=1)
+                way = way.with_changes(share=self._choosing(stage), saves=1)
             self.order, self.asked = way.choice(task, self.counts[stage[-1]]), stage
         return self.order
 

@@ -43,7 +43,7 @@ class Finish(Settings):
             for a model whose training has only begun.
         average: at the end, the mean of so many last checkpoints, or the best one.
         validations: how often the NLL is taken and a checkpoint kept; with 1 the last update
-            has the last word.
+            has the last word and nothing is measured.
     """
 
     finetune: Literal["none", "short", "full"] = "short"
@@ -82,8 +82,7 @@ class Finish(Settings):
         if not share:
             return smaller
         rate = self.rate or (1.0 if trained < 1 else 0.3)
-        kept = {"average": self.average, "validations": self.validations}
-        settings = task.training(share, rate, **kept)
+        settings = task.training(share, rate, average=self.average, saves=self.validations)
         teacher = task.translator if self.distil else None
         last = self.validations == 1
         return task.train(f"finetune-{name}", smaller, settings, teacher=teacher, keep_last=last)

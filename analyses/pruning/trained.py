@@ -36,9 +36,7 @@ from ...models.pruning.group_lasso import GroupLasso
 from ...models.pruning.hard_concrete import HardConcrete, HardConcreteGates
 from ...models.pruning.selector import RECORDS, Selector
 from ...models.pruning.subset import SubsetGates
-from ...models.training.from_corpus import mean_nll
 from ...models.training.further import own_network
-from ...models.transformer import TransformerTranslator
 from .way import Chosen, Task, Way, way
 
 
@@ -53,8 +51,7 @@ class TrainedWay(Way):
         weights: which are cut: those that were `trained` with the choice, or the model's own
             as they were `given`, to compare choices alone.
         ramp: share of these updates over which heads are closed.
-        sentences: validation sentences on which the NLL without the closed heads is followed.
-        validations: how often that is done.
+        saves: how often the state is kept, so that a killed choice goes on from there.
     """
 
     seeded: ClassVar[bool] = True
@@ -71,23 +68,16 @@ class TrainedWay(Way):
     gate_rate: float | None = Field(default=None, gt=0)
     weights: Literal["trained", "given"] = "trained"
     ramp: float = Field(default=0.5, gt=0, le=1)
-    sentences: int = Field(default=300, ge=1)
-    validations: int = Field(default=4, ge=1)
+    saves: int = Field(default=4, ge=1)
 
     def choose(self, task: Task, heads: int | None) -> Chosen:
         """Train on with a selector, and order the heads by what it found; see `Way.choose`."""
-        settings = task.training(self.share, self.rate, validations=self.validations)
+        settings = task.training(self.share, self.rate, saves=self.saves)
         selector = self.selector(own_network(task.translator), task, heads, settings.updates)
         selector.record_every = max(1, settings.updates // RECORDS)
-        data = task.corpus.valid.head(self.sentences)
-
-        def measure(translator: TransformerTranslator) -> dict[str, float]:
-            left = len(task.candidates) if heads is None else heads
-            gates = selector.binarised(translator.network, left)
-            return {"valid_nll": mean_nll(translator, data, gates)}
-
+        name = f"{self.title}-{'any' if heads is None else heads}"
         trained = task.train(
-            f"{self.title}-{'any' if heads is None else heads}",
+            name,
             task.translator,
             settings,
             about=[
@@ -96,7 +86,6 @@ class TrainedWay(Way):
                 heads,
             ],
             companion=selector,
-            measure=measure,
             frozen=self.frozen(task),
             keep_last=True,
         )

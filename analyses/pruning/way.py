@@ -29,7 +29,7 @@ from ...models.registry import Registry
 from ...models.settings import Settings
 from ...models.training.companion import Companion
 from ...models.training.from_corpus import Recipe, encoded
-from ...models.training.further import Further, Measure, train_further
+from ...models.training.further import Further, train_further
 from ...models.training.order import TrainingText
 from ...models.training.settings import TrainingSettings
 from ...models.transformer import TransformerTranslator
@@ -84,7 +84,7 @@ class Task:
         return encoded(self.corpus.train, (sides["source"], sides["target"]), folder)
 
     def training(
-        self, share: float, rate: float, *, average: int = 1, validations: int = 4
+        self, share: float, rate: float, *, average: int = 1, saves: int = 4
     ) -> TrainingSettings:
         """Return settings for training on.
 
@@ -92,7 +92,8 @@ class Task:
             share: updates over those of the run's own training.
             rate: highest learning rate over the run's own.
             average: checkpoints whose mean is taken at the end.
-            validations: how often the state is kept, about.
+            saves: how often the state is kept, about, and a checkpoint measured where the best
+                one is wanted.
         """
         own = self.recipe.training
         updates = max(1, round(own.updates * share))
@@ -102,7 +103,7 @@ class Task:
             warmup=max(1, min(updates // 4, max(WARMUP, updates // 20))),
             schedule="constant",
             cooldown=1.0,
-            validate_every=max(1, updates // validations),
+            validate_every=max(1, updates // saves),
             validation_sentences=0,
             patience=0,
             minutes=0.0,
@@ -117,7 +118,6 @@ class Task:
         about: Any = None,
         *,
         companion: Companion | None = None,
-        measure: Measure | None = None,
         teacher: Translator | None = None,
         frozen: tuple[str, ...] = (),
         keep_last: bool = False,
@@ -129,7 +129,7 @@ class Task:
             translator: stays as it is.
             settings: see `training`.
             about: what else the training depends on, as JSON can hold it.
-            companion, measure, teacher, frozen, keep_last: see `Further`.
+            companion, teacher, frozen, keep_last: see `Further`.
         """
 
         def report(figures: dict[str, float]) -> None:
@@ -145,7 +145,6 @@ class Task:
             inputs=fingerprint([self.corpus.train.fingerprint, about]),
             report=report,
             companion=companion or Companion(),
-            measure=measure,
             teacher=teacher,
             frozen=frozen,
             keep_last=keep_last,

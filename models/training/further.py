@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,8 +28,6 @@ from .order import TrainingText
 from .settings import TrainingSettings
 from .state import Progress
 
-Measure = Callable[[TransformerTranslator], dict[str, float]]
-
 
 @dataclass(frozen=True)
 class Further:
@@ -44,7 +42,6 @@ class Further:
         inputs: whatever else the training depends on, such as a hash of the text.
         report: called after every update with its figures.
         companion: what is trained along.
-        measure: measures the network instead of its NLL and BLEU on `valid`.
         teacher: a model of the same vocabularies to learn from besides the labels.
         frozen: sides that are not trained: `encoder`, `decoder`. An embedding or output
             table that a frozen side shares is frozen with it.
@@ -59,7 +56,6 @@ class Further:
     inputs: str
     report: Report = lambda _: None
     companion: Companion = field(default_factory=Companion)
-    measure: Measure | None = None
     teacher: Translator | None = None
     frozen: tuple[str, ...] = ()
     keep_last: bool = False
@@ -79,15 +75,10 @@ def train_further(
     both = (vocabularies["source"], vocabularies["target"])
     for part in _frozen_parts(network, further.frozen):
         part.requires_grad_(False)
-    measure = further.measure
     plan = Plan(
         settings=further.settings,
         text=further.text,
-        validate=(
-            validation(further.valid, both, further.settings, further.seed)
-            if measure is None
-            else lambda it: measure(TransformerTranslator(it, *both))
-        ),
+        validate=validation(further.valid, both, further.settings, further.seed),
         report=further.report,
         folder=further.folder,
         inputs=_fingerprint(translator, further),

@@ -59,7 +59,8 @@ class Plan:
         companion: what is trained along with the network, such as gates.
         teacher: a network of the same vocabulary to learn from besides the labels.
         keep_last: leave the network as the last update left it, whatever its NLL: what a
-            companion has chosen belongs to these weights and to no others.
+            companion has chosen belongs to these weights and to no others. Then nothing is
+            measured on the way, only the state is kept.
     """
 
     settings: TrainingSettings
@@ -138,13 +139,13 @@ class _Run:
             self.network.train()
             self._update(epoch, batches)
             if self.progress.update % self.settings.validate_every == 0:
-                self._validate()
-        if not self.progress.history or self._updates_since_validation():
-            self._validate()
+                self._pause()
         if self.plan.keep_last:
             self.network.eval()
-        else:
-            self._keep_best()
+            return self.progress
+        if not self.progress.history or self._updates_since_validation():
+            self._pause()
+        self._keep_best()
         return self.progress
 
     def _updates(self) -> Iterator[tuple[int, list[Batch]]]:
@@ -211,24 +212,30 @@ class _Run:
             f"the last good checkpoint: {last}"
         )
 
-    def _validate(self) -> None:
+    def _pause(self) -> None:
         """Measure, keep a checkpoint and the state, and forget old checkpoints."""
         progress = self.progress
         self.network.eval()
-        if self.processes.first:
-            measured = self.plan.validate(self.network)
-            progress.history.append({"update": progress.update, **measured})
-            nll = measured["valid_nll"]
-            better = nll < progress.best_nll
-            progress.without_gain = 0 if better else progress.without_gain + 1
-            if better:
-                progress.best_nll, progress.best_update = nll, progress.update
+        if self.processes.first and not self.plan.keep_last:
+            self._validate()
             self._keep_checkpoint()
         progress.seconds = time.monotonic() - self.started
         if self.processes.first:
-            progress.history[-1]["seconds"] = progress.seconds
+            if progress.history:
+                progress.history[-1]["seconds"] = progress.seconds
             parts = (self.network, self.companion, self.optimiser)
             save_state(self.plan.folder, *parts, progress, self.plan.inputs)
+
+    def _validate(self) -> None:
+        """Measure the network as it is, and note whether it is the best so far."""
+        progress = self.progress
+        measured = self.plan.validate(self.network)
+        progress.history.append({"update": progress.update, **measured})
+        nll = measured["valid_nll"]
+        better = nll < progress.best_nll
+        progress.without_gain = 0 if better else progress.without_gain + 1
+        if better:
+            progress.best_nll, progress.best_update = nll, progress.update
 
     def _keep_checkpoint(self) -> None:
         progress, folder = self.progress, self.plan.folder

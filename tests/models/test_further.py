@@ -83,7 +83,7 @@ def test_gates_are_trained_at_their_own_rate_and_kept_with_the_last_weights(plan
     assert companion.a.max() < 3.0
     assert companion.a.min() > 3.0 - 8 * 1.1 * companion.learning_rate
     assert [record["update"] for record in companion.history] == list(range(1, 9))
-    assert "averaged" not in progress.history[-1]
+    assert progress.history == []  # nobody asks which weights are best
     assert companion.binarised(trained.network, 5).sum() == 5
 
 

@@ -47,9 +47,7 @@ def test_the_recipe_is_the_one_of_the_run(trained):
     assert "joint BPE vocabulary of at most 1,234 entries" in said
     assert "trained for 777 updates of at most 6,144 padded tokens" in said  # 3 x 2,048
     assert "falls to zero over the last 40 % of the updates" in said
-    assert (
-        "its symmetric divergence (R-Drop), from epoch 11 on." in said
-    )
+    assert "its symmetric divergence (R-Drop), from epoch 11 on." in said
     assert "probability 0.1 (BPE-dropout)." in said and "last 4 checkpoints were averaged" in said
     assert "Heads were removed" not in said and "importance" not in said
 
