@@ -12,15 +12,18 @@ number of heads; `summary` has the mean over repetitions with its interval over 
 repetitions; `against` compares every two ways; `overview` judges a way over all numbers of
 heads and has its price; `groups` and `gone` say in which order sites and roles vanish.
 
-Pitfall: repetitions are of the choice and of the fine-tuning, with other seeds, of one trained
-model. What another training of the whole model would give is not in the interval.
+Repetitions are of the choice and of the fine-tuning, with other seeds. Given the same network
+trained from other seeds, each is of another whole model too, and the interval says what another
+training would give; a difference from the whole model is from its own.
+
+Pitfall: with one trained model the interval leaves out what another training would give.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -49,6 +52,21 @@ UNTRAINED_DRAWS = 10
 """Random orders where a model costs its measuring alone."""
 
 
+@dataclass(frozen=True)
+class Training:
+    """One training of the network.
+
+    Args:
+        name: of the run.
+        translator: the whole model.
+        recipe: how it was trained.
+    """
+
+    name: str
+    translator: Translator
+    recipe: Recipe
+
+
 class WaysSettings(Settings):
     """Which ways, at how many heads, how often, on how much text.
 
@@ -61,7 +79,7 @@ class WaysSettings(Settings):
         shares: of the heads, how many are left at each point; the whole model is added.
         sites: where heads may go.
         by_site: whether curves on which one site alone loses heads are added.
-        seeds: repetitions of what depends on a seed.
+        seeds: repetitions of what depends on a seed, of each training of the network.
         draws: random orders, where `random` is among the ways; None is `seeds`, and 10 where
             nothing is trained after.
         control: the way whose shapes are also trained from scratch.
@@ -121,24 +139,37 @@ def ways(
     recipe: Recipe,
     folder: Path | None = None,
     roles: Mapping[str, Sequence[Head]] | None = None,
+    others: Sequence[Training] = (),
 ) -> Result:
     """Measure the curve of quality against heads for every way.
 
     Args:
         recipe: how the model was trained.
         folder: keeps finished points and trainings, so that a killed comparison goes on.
-        roles: heads that have a role, by its family, to tell in which order roles vanish.
+        roles: heads that have a role, by its family, to tell in which order roles vanish; they
+            belong to one training of the network and are left out where there are others.
+        others: the same network trained from other seeds, each repeated as the first is.
 
     Raises:
-        UsageError: an unknown way or option.
+        UsageError: an unknown way or option, or a model that is no other training of the network.
     """
     stopwatch = Stopwatch()
     layout = translator.layout
     settings.check(layout)
+    _check_alike(translator, others)
     data = corpus.test.head(settings.sentences)
     with nullcontext(str(folder)) if folder else TemporaryDirectory() as place:
-        task = Task(translator, corpus, recipe, layout.heads, seed, Path(place))
-        groups = _arms(task, settings)
+        tasks = [Task(translator, corpus, recipe, layout.heads, seed, Path(place))]
+        tasks += [
+            replace(
+                tasks[0],
+                translator=it.translator,
+                recipe=it.recipe,
+                folder=Path(place) / f"model-{number}",
+            )
+            for number, it in enumerate(others, start=1)
+        ]
+        groups = _arms(tasks, settings)
         total = sum(len(counts) * (1 + arm.control) for arms, counts in groups for arm in arms)
         points: list[ArmPoint] = []
         progress("ways", 0, total)
@@ -151,22 +182,37 @@ def ways(
                 progress("ways", done, total, f"{point.name}, {point.heads} heads")
             place_of = {name: at for at, name in enumerate([*settings.ways, SCRATCH])}
             points += sorted(found, key=lambda it: (place_of[it.name], it.draw))
-    whole = measure(translator, (), data, settings.search)
-    about = (data, settings.resamples, seed, roles or {})
-    tables = way_tables(points, whole, layout, *about)
+    wholes = [measure(task.translator, (), data, settings.search) for task in tasks]
+    about = (data, settings.resamples, seed, {} if others else roles or {})
+    tables = way_tables(points, wholes, layout, *about)
     origin = provenance(
         stopwatch,
         seed=seed,
         model=translator.fingerprint,
-        data={"valid": corpus.valid.fingerprint, "test": data.fingerprint},
+        data={
+            "valid": corpus.valid.fingerprint,
+            "test": data.fingerprint,
+            **{f"model of {it.name}": it.translator.fingerprint for it in others},
+        },
         device=translator.device,
         signatures={name: signature(name, data.target) for name in ("bleu", "chrf")},
     )
     described = settings.model_dump(mode="json")
-    return Result("ways", tables, described, origin, _remarks(settings, recipe))
+    return Result("ways", tables, described, origin, _remarks(settings, recipe, others))
 
 
-def _remarks(settings: WaysSettings, recipe: Recipe) -> tuple[str, ...]:
+def _check_alike(translator: Translator, others: Sequence[Training]) -> None:
+    """Refuse models that are no other training of the same network, or one that comes twice."""
+    seen = {translator.fingerprint}
+    for it in others:
+        if it.translator.layout != translator.layout:
+            raise UsageError(f"{it.name} has other heads: compare trainings of the same network")
+        if it.translator.fingerprint in seen:
+            raise UsageError(f"{it.name} has the weights of another run that was given")
+        seen.add(it.translator.fingerprint)
+
+
+def _remarks(settings: WaysSettings, recipe: Recipe, others: Sequence[Training]) -> tuple[str, ...]:
     updates = round(recipe.training.updates * settings.finish.updates())
     made, gates = "the whole model", ""
     if settings.chained:
@@ -176,16 +222,22 @@ def _remarks(settings: WaysSettings, recipe: Recipe) -> tuple[str, ...]:
         "Heads were chosen on training and validation text; test text only judged.",
         f"Each smaller model was made from {made}, with {updates} updates of training on; what a "
         f"way trains to choose comes on top, and the overview counts it.{gates}",
-        "Repetitions are other seeds of the choice and of the fine-tuning of one whole model.",
+        "Repetitions are other seeds of the choice and of the fine-tuning"
+        + (
+            f" of {1 + len(others)} trainings of the network, the run's own and those of "
+            f"{', '.join(it.name for it in others)}."
+            if others
+            else " of one whole model."
+        ),
     )
 
 
-def _arms(task: Task, settings: WaysSettings) -> list[tuple[list[Arm], list[int]]]:
-    """Return for each choice of sites one arm a way and repetition, and the numbers of heads."""
+def _arms(tasks: Sequence[Task], settings: WaysSettings) -> list[tuple[list[Arm], list[int]]]:
+    """Return for each choice of sites one arm a way, model and repetition, and the counts."""
     members = settings.members()
     if settings.finish.updates() or any(member.trains for member in members.values()):
-        task = replace(task, encoded=task.text)
-    layout = task.translator.layout
+        tasks = [replace(task, encoded=task.text) for task in tasks]
+    layout = tasks[0].translator.layout
     chosen = [site for site in SITES if site in settings.sites]
     places = {"all" if len(chosen) == len(SITES) else "+".join(chosen): settings.sites}
     if settings.by_site:
@@ -195,7 +247,7 @@ def _arms(task: Task, settings: WaysSettings) -> list[tuple[list[Arm], list[int]
         candidates = Goal(sites=sites).candidates(layout)
         least = fewest(layout, len(candidates))
         counts = head_counts(len(candidates), settings.shares)[1:]
-        own = replace(task, candidates=candidates, folder=task.folder / where)
+        own = [replace(task, candidates=candidates, folder=task.folder / where) for task in tasks]
         arms = [
             arm
             for name, member in members.items()
@@ -206,8 +258,8 @@ def _arms(task: Task, settings: WaysSettings) -> list[tuple[list[Arm], list[int]
     return groups
 
 
-def _repeated(name: str, member: Way, task: Task, settings: WaysSettings) -> list[Arm]:
-    """Return the arms of one way, in folders of their own."""
+def _repeated(name: str, member: Way, tasks: Sequence[Task], settings: WaysSettings) -> list[Arm]:
+    """Return the arms of one way, in folders of their own, as many for every model."""
     finish = settings.finish
     trained = finish.updates() > 0
     if member.begins and trained:
@@ -215,15 +267,21 @@ def _repeated(name: str, member: Way, task: Task, settings: WaysSettings) -> lis
     repetitions = settings.seeds if trained or member.seeded else 1
     if name == RANDOM:
         repetitions = settings.draws or (settings.seeds if trained else UNTRAINED_DRAWS)
-    return [
-        Arm(
-            name,
-            draw,
-            member,
-            replace(task, seed=task.seed + draw, folder=task.folder / f"{name}-{draw}"),
-            finish,
-            control=name == settings.control,
-            chained=settings.chained and not member.begins,
+    arms = []
+    for draw in range(len(tasks) * repetitions):
+        model = draw // repetitions
+        task = tasks[model]
+        own = replace(task, seed=task.seed + draw, folder=task.folder / f"{name}-{draw}")
+        arms.append(
+            Arm(
+                name,
+                draw,
+                member,
+                own,
+                finish,
+                control=name == settings.control,
+                chained=settings.chained and not member.begins,
+                model=model,
+            )
         )
-        for draw in range(repetitions)
-    ]
+    return arms

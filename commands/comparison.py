@@ -16,7 +16,7 @@ from .run_options import assigned
 if TYPE_CHECKING:
     from ..analyses.pipeline import Pipeline
     from ..analyses.result import Result
-    from ..analyses.ways import WaysSettings
+    from ..analyses.ways import Training, WaysSettings
     from ..models.gates import HeadLayout
 
 COMPARED = ("seeds", "points", "apart", "by_site")
@@ -53,16 +53,45 @@ def compare_ways(
     Raises:
         UsageError: an option that has no meaning here, or a folder that holds something else.
     """
-    settings = _settings(names, given, curve, pipeline.translator.layout)
+    repetitions, runs = _repetitions(given.get("seeds", ()))
+    values = {**given, "seeds": repetitions} if "seeds" in given else given
+    settings = _settings(names, values, curve, pipeline.translator.layout)
     settings.check(pipeline.translator.layout)
+    others = [_training(path, pipeline) for path in runs]
     if output is None:
-        result = _of_run(pipeline, settings, seed)
+        result = _of_run(pipeline, settings, seed, others)
     else:
-        result = _apart(pipeline, settings, seed, output)
+        result = _apart(pipeline, settings, seed, output, others)
     _show(result, as_json)
 
 
-def _of_run(pipeline: Pipeline, settings: WaysSettings, seed: int) -> Result:
+def _repetitions(words: Sequence[str]) -> tuple[int | None, list[Path]]:
+    """Read what was said of repetitions: a number, and runs that trained the network again.
+
+    Returns:
+        repetitions of each training, one where only runs were given; None where nothing was.
+    """
+    numbers = [int(word) for word in words if word.lstrip("-").isdigit()]
+    runs = [Path(word) for word in words if not word.lstrip("-").isdigit()]
+    if len(numbers) > 1 or any(number < 1 for number in numbers):
+        raise UsageError("--seeds: give one number, at least 1, and runs of other seeds")
+    if not words:
+        return None, []
+    return numbers[0] if numbers else 1, runs
+
+
+def _training(path: Path, pipeline: Pipeline) -> Training:
+    """Return the model of another run of the same network."""
+    from ..analyses.pipeline import Pipeline, open_run
+    from ..analyses.ways import Training
+
+    other = Pipeline(open_run(path), pipeline.translator.device)
+    return Training(path.resolve().name, other.translator, other.settings.recipe)
+
+
+def _of_run(
+    pipeline: Pipeline, settings: WaysSettings, seed: int, others: Sequence[Training]
+) -> Result:
     """Make the comparison a stage of the run, which is left alone when nothing has changed."""
     from ..analyses.pipeline import MEASURING
     from ..analyses.provenance import code_fingerprint, fingerprint
@@ -71,7 +100,9 @@ def _of_run(pipeline: Pipeline, settings: WaysSettings, seed: int) -> Result:
     run = pipeline.run
     inputs = {
         "settings": fingerprint([settings.model_dump(mode="json"), seed]),
-        "weights": pipeline.translator.fingerprint,
+        "weights": fingerprint(
+            [pipeline.translator.fingerprint, *(it.translator.fingerprint for it in others)]
+        ),
         "text": fingerprint([pipeline.corpus.valid.fingerprint, pipeline.corpus.test.fingerprint]),
         "code": code_fingerprint(*MEASURING),
     }
@@ -80,25 +111,37 @@ def _of_run(pipeline: Pipeline, settings: WaysSettings, seed: int) -> Result:
         "ways",
         inputs,
         [made],
-        lambda stage: _compared(pipeline, settings, seed, stage.scratch).save(made),
+        lambda stage: _compared(pipeline, settings, seed, stage.scratch, others).save(made),
     )
     return Result.load(made)
 
 
-def _apart(pipeline: Pipeline, settings: WaysSettings, seed: int, output: Path) -> Result:
+def _apart(
+    pipeline: Pipeline,
+    settings: WaysSettings,
+    seed: int,
+    output: Path,
+    others: Sequence[Training],
+) -> Result:
     """Keep the comparison in a folder of its own."""
     import shutil
 
     scratch = output / "scratch"
     if output.exists() and (not output.is_dir() or set(output.iterdir()) - {scratch}):
         raise UsageError(f"{output} is there already; choose another folder with -o")
-    result = _compared(pipeline, settings, seed, scratch)
+    result = _compared(pipeline, settings, seed, scratch, others)
     result.save(output)
     shutil.rmtree(scratch, ignore_errors=True)
     return result
 
 
-def _compared(pipeline: Pipeline, settings: WaysSettings, seed: int, scratch: Path) -> Result:
+def _compared(
+    pipeline: Pipeline,
+    settings: WaysSettings,
+    seed: int,
+    scratch: Path,
+    others: Sequence[Training],
+) -> Result:
     from ..analyses.pruning.vanishing import roles_of
     from ..analyses.result import Result
     from ..analyses.ways import ways
@@ -114,6 +157,7 @@ def _compared(pipeline: Pipeline, settings: WaysSettings, seed: int, scratch: Pa
         recipe=pipeline.settings.recipe,
         folder=scratch,
         roles=roles_of(Result.load(made)) if found else None,
+        others=others,
     )
 
 
@@ -207,9 +251,10 @@ _OPTIONS = [
     collected(
         "--seeds",
         "seeds",
-        "With --compare: repetitions with other seeds; 3 when not given.",
-        type=click.IntRange(min=1),
-        metavar="N",
+        "With --compare: so many repetitions with other seeds, 3 when not given; or a run that "
+        "trained the network from another seed, to repeat the choice on. Repeatable.",
+        multiple=True,
+        metavar="N|RUN",
     ),
     collected(
         "--by-site",

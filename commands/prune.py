@@ -25,6 +25,7 @@ Examples:
   headcount prune runs/miniature --max-bleu-loss 0.3 --finetune full --distil --save small
   headcount prune runs/miniature --compare standard        five ways, kept in the run
   headcount prune runs/miniature --compare l0 --compare random --points 36,18 --seeds 1 -o ways
+  headcount prune runs/seed0 --compare standard --seeds runs/seed1 --seeds runs/seed2
   headcount prune runs/miniature --heads 6 --sites encoder --finetune none
   headcount prune runs/miniature --keep 25% --also ffn --ffn-keep 50%
 """

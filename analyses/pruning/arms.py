@@ -29,6 +29,8 @@ from .descent import Descent, Step, proved
 from .finish import Finish, from_scratch
 from .way import Chosen, Task, Way
 
+Question = tuple[str, str, int]
+"""A way, where heads may go, and which training of the network."""
 SCRATCH = "from scratch"
 """What the control is called beside the ways."""
 
@@ -48,6 +50,7 @@ class Arm:
         chained: whether each model is made from the one before.
         order: what the way says, where it was asked for all repetitions at once.
         ordering: processor time that this took, in seconds, at the first of them.
+        model: which training of the network, 0 for the run's own.
     """
 
     name: str
@@ -60,6 +63,12 @@ class Arm:
     chained: bool = False
     order: Chosen | None = None
     ordering: float = 0.0
+    model: int = 0
+
+    @property
+    def question(self) -> Question:
+        """What a way without a seed is asked once for all repetitions."""
+        return self.name, self.where, self.model
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,7 @@ class ArmPoint:
         updates: of all trainings that the model has had since the whole one.
         choosing, training, measuring: processor time of this point, in seconds.
         proof: how far the cut was from closed gates; empty for the control.
+        model: which training of the network, 0 for the run's own.
     """
 
     name: str
@@ -91,6 +101,7 @@ class ArmPoint:
     training: float = 0.0
     measuring: float = 0.0
     proof: Mapping[str, Any] = field(default_factory=dict)
+    model: int = 0
 
 
 def run_arms(
@@ -116,8 +127,8 @@ def run_arms(
     workers = workers_for(jobs, len(arms), on_cpu=on_cpu)
     about = (counts, data, search, folder)
     asked = _asked(arms, *about)
-    waiting = [arm for arm in arms if (arm.name, arm.where) in asked]
-    ready = [arm for arm in arms if (arm.name, arm.where) not in asked]
+    waiting = [arm for arm in arms if arm.question in asked]
+    ready = [arm for arm in arms if arm.question not in asked]
     if workers == 1:  # point by point, so that progress is heard
         found = {key: _order(arm, counts[-1]) for key, arm in asked.items()}
         for arm in (*ready, *_with_orders(waiting, asked, found)):
@@ -147,27 +158,27 @@ def _asked(
     data: ParallelText,
     search: SearchSettings,
     folder: Path,
-) -> dict[tuple[str, str], Arm]:
+) -> dict[Question, Arm]:
     """Return one arm of every way whose order no seed changes, to ask it once for all."""
-    asked: dict[tuple[str, str], Arm] = {}
+    asked: dict[Question, Arm] = {}
     for arm in arms:
         alike = not (arm.way.seeded or arm.way.trains or arm.way.begins)
         if alike and not _done(arm, counts, data, search, folder):
-            asked.setdefault((arm.name, arm.where), arm)
+            asked.setdefault(arm.question, arm)
     return asked
 
 
 def _with_orders(
     arms: Sequence[Arm],
-    asked: Mapping[tuple[str, str], Arm],
-    found: Mapping[tuple[str, str], tuple[tuple[Head, ...], float]],
+    asked: Mapping[Question, Arm],
+    found: Mapping[Question, tuple[tuple[Head, ...], float]],
 ) -> list[Arm]:
     """Return arms that know the order of their way, the first of which has its price."""
     ordered = []
     for arm in arms:
-        heads, seconds = found[arm.name, arm.where]
+        heads, seconds = found[arm.question]
         chosen = Chosen(arm.task.translator, heads)
-        first = asked[arm.name, arm.where] is arm
+        first = asked[arm.question] is arm
         ordered.append(replace(arm, order=chosen, ordering=seconds if first else 0.0))
     return ordered
 
@@ -270,6 +281,7 @@ def _measure(
         training=step.training,
         measuring=time.process_time() - clock,
         proof=step.proof,
+        model=arm.model,
     )
     _write(paths[0], point)
     if arm.control:
@@ -286,6 +298,7 @@ def _measure(
             updates=arm.task.recipe.training.updates,
             training=trained,
             measuring=time.process_time() - clock - trained,
+            model=arm.model,
         )
         _write(paths[1], point)
 

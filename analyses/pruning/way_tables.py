@@ -21,6 +21,8 @@ from .descent import PROOF_SENTENCES
 from .vanishing import vanishing_tables
 
 Record = dict[str, Any]
+Key = tuple[str, str, int, int]
+"""Where heads may go, the way, the repetition, and how many heads are left."""
 _WHERE = WAY[1]
 WAYS_CURVE = (
     *CURVE,
@@ -31,6 +33,7 @@ WAYS_CURVE = (
     Column("choosing", "number", "processor time to choose", "seconds"),
     Column("training", "number", "processor time to train on", "seconds"),
     Column("measuring", "number", "processor time to measure", "seconds"),
+    Column("model", "whole", "which training of the network, 0 for the run's own"),
 )
 WAYS_AREA = (*AREA, _WHERE)
 KNEE = (
@@ -47,7 +50,7 @@ KEPT = (
 
 def way_tables(
     points: Sequence[ArmPoint],
-    whole: Measured,
+    wholes: Sequence[Measured],
     layout: HeadLayout,
     data: ParallelText,
     resamples: int,
@@ -58,16 +61,18 @@ def way_tables(
 
     Args:
         points: of all arms.
-        whole: what the whole model does on test text.
+        wholes: what the whole model does on test text, by training of the network.
         layout: its heads.
         data: the test sentences.
         resamples: bootstrap resamples.
         seed: draws them.
         roles: heads that have a role, by its family.
     """
-    every = _with_whole(layout, points, whole)
-    measured = {_key(it): it.measured for it in every}
-    bleu = bleu_by_model(measured, next(iter(measured)), data, resamples, seed)
+    every = _with_whole(layout, points, wholes)
+    bleu: dict[Key, Record] = {}
+    for model in range(len(wholes)):
+        measured = {_key(it): it.measured for it in every if it.model == model}
+        bleu |= bleu_by_model(measured, next(iter(measured)), data, resamples, seed)
     total = len(layout)
     curve = [_record(it, total, data, bleu[_key(it)]) for it in every]
     arms = list(dict.fromkeys((it.where, it.name, it.draw) for it in every))
@@ -116,16 +121,19 @@ def way_tables(
     }
 
 
-def _key(point: ArmPoint) -> tuple[str, str, int, int]:
+def _key(point: ArmPoint) -> Key:
     return (point.where, point.name, point.draw, len(point.kept))
 
 
-def _with_whole(layout: HeadLayout, points: Sequence[ArmPoint], whole: Measured) -> list[ArmPoint]:
+def _with_whole(
+    layout: HeadLayout, points: Sequence[ArmPoint], wholes: Sequence[Measured]
+) -> list[ArmPoint]:
     """Return all points with the whole model in front of every arm, from many heads to few."""
     heads = layout.heads
-    arms = list(dict.fromkeys((it.where, it.name, it.draw) for it in points))
+    arms = {(it.where, it.name, it.draw): it.model for it in points}
     every = [
-        ArmPoint(name, draw, len(heads), heads, whole, where=where) for where, name, draw in arms
+        ArmPoint(name, draw, len(heads), heads, wholes[model], where=where, model=model)
+        for (where, name, draw), model in arms.items()
     ]
     place = {arm: number for number, arm in enumerate(arms)}
     return sorted(
@@ -155,6 +163,7 @@ def _record(point: ArmPoint, total: int, data: ParallelText, bleu: Record) -> Re
         "choosing": point.choosing,
         "training": point.training,
         "measuring": point.measuring,
+        "model": point.model,
     }
 
 

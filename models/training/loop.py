@@ -287,9 +287,11 @@ def _optimiser(
     return optimiser
 
 
-def _inner(objective: nn.Module) -> nn.Module:
+def _inner(objective: nn.Module) -> Objective:
     """Return the objective itself, without what joins several processes."""
-    return objective.module if isinstance(objective, DistributedDataParallel) else objective
+    inner = objective.module if isinstance(objective, DistributedDataParallel) else objective
+    assert isinstance(inner, Objective)
+    return inner
 
 
 def _without_exchange(objective: nn.Module, wait: bool) -> AbstractContextManager[None]:

@@ -1,17 +1,21 @@
 """The comparison of ways: curves on a planted model, summaries by hand, killed and resumed."""
 
 import pytest
+import torch
 from made_translators import CARRIER
 
 from headcount.analyses.pruning import arms
 from headcount.analyses.pruning.finish import Finish
 from headcount.analyses.pruning.way_tables import _knee
-from headcount.analyses.ways import WaysSettings, ways
+from headcount.analyses.ways import Training, WaysSettings, ways
 from headcount.models.data.vocabulary import VocabularySettings
 from headcount.models.errors import UsageError
+from headcount.models.gates import Attention
 from headcount.models.planted import planted_corpus
 from headcount.models.training.from_corpus import Recipe
+from headcount.models.training.further import own_network
 from headcount.models.training.settings import TrainingSettings
+from headcount.models.transformer import TransformerTranslator
 
 TRAINING = TrainingSettings(
     updates=80,  # a choice by training takes a quarter of them
@@ -40,8 +44,8 @@ def compare(planted):
     recipe = Recipe(VocabularySettings(kind="word"), planted.network.settings, TRAINING, 0)
     text = planted_corpus(32)
 
-    def compared(settings=SETTINGS, folder=None):
-        return ways(planted, text, settings, 0, recipe=recipe, folder=folder)
+    def compared(settings=SETTINGS, folder=None, **more):
+        return ways(planted, text, settings, 0, recipe=recipe, folder=folder, **more)
 
     return compared
 
@@ -121,6 +125,54 @@ def test_the_control_stands_beside_the_way_whose_shapes_it_has(compare):
     assert list(one.index) == ["leave_one_out", "from scratch"]
     assert one.loc["from scratch", "parameters"] == one.loc["leave_one_out", "parameters"]
     assert one.loc["from scratch", "bleu"] < one.loc["leave_one_out", "bleu"]
+
+
+@pytest.fixture(scope="module")
+def retrained(planted):
+    """Another training of the same network, in which another head carries the answer."""
+    network = own_network(planted)
+    attention = network.attentions[Attention(CARRIER.site, CARRIER.layer)]
+    order = [1, 0, 2]
+    with torch.no_grad():
+        for part in (attention.query, attention.key, attention.value):
+            rows = part.weight.unflatten(0, (len(order), -1))  # [head, head_width, width]
+            part.weight.copy_(rows[order].flatten(0, 1))
+        columns = attention.output.weight.unflatten(1, (len(order), -1))
+        attention.output.weight.copy_(columns[:, order].flatten(1, 2))
+    both = planted.vocabularies
+    return TransformerTranslator(network.eval(), both["source"], both["target"])
+
+
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_each_training_of_the_network_is_asked_for_its_own_heads(compare, retrained, jobs):
+    recipe = Recipe(VocabularySettings(kind="word"), retrained.network.settings, TRAINING, 1)
+    settings = SETTINGS.with_changes(ways=("leave_one_out", "random"), draws=2, jobs=jobs)
+    result = compare(settings, others=[Training("again", retrained, recipe)])
+    curve = result.tables["curve"].rows
+    orders = curve.groupby(["order", "model"])["draw"].unique()
+    assert {key: draws.tolist() for key, draws in orders.items()} == {
+        ("leave_one_out", 0): [0],
+        ("leave_one_out", 1): [1],
+        ("random", 0): [0, 1],
+        ("random", 1): [2, 3],
+    }
+    kept = result.tables["kept"].rows
+    of_two = kept[(kept["order"] == "leave_one_out") & (kept["heads_left"] == 2)]
+    carriers = {0: CARRIER, 1: CARRIER._replace(head=0)}
+    for draw, rows in of_two.groupby("draw"):
+        assert carriers[draw] in set(map(tuple, rows[["site", "layer", "head"]].to_numpy()))
+    assert (curve[curve["order"] == "leave_one_out"]["bleu"] > 99).all()
+    assert "of 2 trainings of the network, the run's own and those of again" in result.remarks[2]
+    assert result.provenance.data["model of again"] == retrained.fingerprint
+
+
+def test_only_other_trainings_of_the_same_network_are_compared(compare, planted, retrained):
+    recipe = Recipe(VocabularySettings(kind="word"), planted.network.settings, TRAINING, 0)
+    with pytest.raises(UsageError, match="again has the weights of another run"):
+        compare(others=[Training("again", planted, recipe)])
+    smaller = Training("smaller", retrained.without([CARRIER]), recipe)
+    with pytest.raises(UsageError, match="smaller has other heads"):
+        compare(others=[smaller])
 
 
 def test_an_unknown_way_is_refused_before_any_work(compare, tmp_path):

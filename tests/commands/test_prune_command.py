@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from headcount import cli
 from headcount.analyses.presets import run_settings
@@ -14,6 +15,7 @@ from headcount.analyses.pruning.way import way
 from headcount.analyses.result import Result
 from headcount.analyses.run_folder import RunFolder
 from headcount.models.pruning.plan import PruningPlan
+from headcount.models.reinitialised import with_random_weights
 from headcount.models.transformer import TransformerTranslator
 
 
@@ -152,6 +154,36 @@ def test_ways_are_compared(finished, capsys, tmp_path):
     assert prune(finished, *words, "-o", str(tmp_path / "ways")) == 2
     assert prune(finished, "--compare", "l0", "--heads", "3") == 2
     assert "--heads makes one model and has no meaning with --compare" in capsys.readouterr().err
+
+
+def test_a_choice_is_repeated_on_other_trainings(finished, capsys, tmp_path):
+    again = Path(shutil.copytree(finished, tmp_path / "again"))
+    whole = TransformerTranslator.load(finished / "model")
+    with_random_weights(whole, torch.Generator().manual_seed(5)).save(again / "model")
+    words = ["--compare", "weight_norm", "--points", "6", "--finetune", "none", "--jobs", "1"]
+    words += ["--sentences", "4", "--set", "resamples=20", "-o", str(tmp_path / "ways")]
+    assert prune(finished, *words, "--seeds", str(again)) == 0
+    result = Result.load(tmp_path / "ways")
+    curve = result.tables["curve"].rows
+    assert curve[["model", "draw", "heads_left"]].to_numpy().tolist() == [
+        [0, 0, 12],
+        [0, 0, 6],
+        [1, 1, 12],
+        [1, 1, 6],
+    ]
+    assert curve["nll"].nunique() == 4
+    assert (result.tables["summary"].rows["repetitions"] == 2).all()
+    capsys.readouterr()
+    shutil.rmtree(tmp_path / "ways")
+    for seeds, code, message in (
+        (str(finished), 2, "has the weights of another run"),
+        ("0", 2, "give one number, at least 1"),
+        (str(tmp_path / "nowhere"), 1, "holds no run"),
+    ):
+        assert prune(finished, *words, "--seeds", seeds) == code
+        error = capsys.readouterr().err
+        assert message in error and error.count("\n") == 1
+    assert not (tmp_path / "ways").exists()
 
 
 def test_a_comparison_is_a_stage_of_the_run(finished, capsys, tmp_path):
