@@ -90,7 +90,7 @@ def _decoded(raw: bytes, path: Path, number: int, longest: int) -> str:
 def _too_long(path: Path, number: int, longest: int) -> str:
     return (
         f"{path}, line {number}: more than {longest} characters in one sentence; split or "
-        "remove the line, or raise longest_line (--longest-line)"
+        "remove the line, or raise longest_line (--longest-line when a run begins)"
     )
 
 
