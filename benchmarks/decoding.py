@@ -6,8 +6,8 @@ All systems translate the same sentences of 16 tokens with a network of the pres
 (width 256, feed-forward 1024, 3 + 3 layers, 8 heads, vocabulary 8,000; random weights from a
 fixed seed) in batches of 64, in float32, with the same number of threads, and say exactly 16
 tokens. CTranslate2 and the plain loop compute with our weights, and their translations are
-compared with ours; HuggingFace's Marian has the same shape and weights of its own. Ours and
-the plain loop also compute the log-probabilities.
+compared with ours; HuggingFace's Marian has the same shape and weights of its own. Like
+CTranslate2, ours leaves log-probabilities out of greedy search; the plain loop computes them.
 
 Systems take turns in every round, so a busy machine slows all of them alike; after each turn
 the script sleeps until the other library's threads have stopped spinning. Reported are

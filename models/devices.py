@@ -7,6 +7,12 @@ import torch
 from .errors import UsageError
 
 
+def has_tiles() -> bool:
+    """Say whether the processor multiplies tiles of bfloat16 (Intel's AMX)."""
+    check = getattr(torch.cpu, "_is_amx_tile_supported", None)
+    return bool(check and check())
+
+
 def resolve_device(name: str) -> torch.device:
     """Return the device that `name` means; `auto` is the first CUDA GPU, else the CPU.
 

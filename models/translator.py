@@ -30,6 +30,8 @@ class SearchSettings(Settings):
         max_ratio, max_extra: at most `max_ratio` x source tokens + `max_extra` target tokens,
             EOS counted on both sides.
         batch_tokens: source tokens decoded together (times the beam).
+        log_probability: whether greedy search says log P of what it found, for which it has to
+            normalise the vocabulary at every step; a beam always says it.
     """
 
     beam: int = 1
@@ -38,6 +40,7 @@ class SearchSettings(Settings):
     max_ratio: float = 1.5
     max_extra: int = 20
     batch_tokens: int = 2048
+    log_probability: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,13 +50,14 @@ class Translation:
     Args:
         text: the detokenised translation.
         ids: target token ids without BOS and EOS.
-        log_probability: log P of the tokens, EOS included, in nats.
+        log_probability: log P of the tokens, EOS included, in nats; None where it was not asked
+            for, see `SearchSettings`.
         finished: False when the search stopped at its longest length.
     """
 
     text: str
     ids: tuple[int, ...]
-    log_probability: float
+    log_probability: float | None
     finished: bool
 
 

@@ -86,10 +86,10 @@ class Case:
         Args:
             tokens: what every sentence says, EOS not among them; None leaves it to the model.
         """
-        together = {"beam": self.beam, "batch_tokens": 10**9}
+        together = SearchSettings(beam=self.beam, batch_tokens=10**9)
         if tokens is None:
-            return SearchSettings(**together)
-        return SearchSettings(**together, min_tokens=tokens, max_ratio=0, max_extra=tokens)
+            return together
+        return together.with_changes(min_tokens=tokens, max_ratio=0, max_extra=tokens)
 
     def texts(self, data: ParallelText) -> list[list[list[str]]]:
         """Return for every round its batches; the text begins again where it ends."""

@@ -1,7 +1,8 @@
 """Greedy search: the most probable token, each time.
 
-The most probable token has the largest logit, so the vocabulary is normalised only for the
-log-probability of that one token: a sum over the vocabulary instead of a whole distribution.
+The most probable token has the largest logit, and nothing else has to be known of the others
+(`screening`). Where the log-probability is asked for, the vocabulary is normalised for that one
+token: a sum over the vocabulary instead of a whole distribution.
 """
 
 from __future__ import annotations
@@ -14,18 +15,24 @@ from .incremental import Prefixes
 from .ranking import Rules, largest, worth_leaving
 
 
-def greedy(prefixes: Prefixes, limits: Tensor, rules: Rules) -> list[Hypothesis]:
+def greedy(
+    prefixes: Prefixes, limits: Tensor, rules: Rules, *, log_probability: bool
+) -> list[Hypothesis]:
     """Continue every sentence by its most probable token until EOS or its limit.
 
     Args:
         prefixes: a batch of sentences before its first step.
         limits: most tokens a sentence, EOS counted [sentence]
         rules: special tokens and shortest length.
+        log_probability: whether to say log P of what was found.
     """
-    paths = Paths(limits, rules)
+    paths = Paths(limits, rules, log_probability=log_probability)
     for step in range(int(limits.max())):
-        logits = prefixes.logits(paths.tokens)  # [row, hypothesis, vocabulary]
-        running = paths.extend(*most_probable(prefixes, logits, rules, step), step)
+        if log_probability:
+            gains, tokens = likeliest(prefixes, paths.tokens, rules, step)  # each [row]
+        else:
+            gains, tokens = None, prefixes.most_probable(paths.tokens, rules.banned(step))
+        running = paths.extend(gains, tokens, step)
         if running == 0:
             break
         if worth_leaving(running, len(paths.running)):
@@ -33,25 +40,23 @@ def greedy(prefixes: Prefixes, limits: Tensor, rules: Rules) -> list[Hypothesis]
     return paths.found()
 
 
-def most_probable(
-    prefixes: Prefixes, logits: Tensor, rules: Rules, step: int
-) -> tuple[Tensor, Tensor]:
+def likeliest(prefixes: Prefixes, tokens: Tensor, rules: Rules, step: int) -> tuple[Tensor, Tensor]:
     """Return log P of each row's most probable permitted token, in nats, and the token.
 
     Args:
-        logits: overwritten [row, hypothesis, vocabulary]
+        tokens: the newest of every prefix [row, hypothesis]
 
     Returns:
         # each [row]
     """
-    logits = logits[:, 0]  # [row, vocabulary]
+    logits = prefixes.logits(tokens)[:, 0]  # [row, vocabulary]
     banned = rules.banned(step)
     others = logits[:, banned]  # [row, banned]
     logits[:, banned] = float("-inf")
-    value, tokens = largest(logits)  # each [row]
+    value, found = largest(logits)  # each [row]
     permitted = prefixes.decoder.log_total(logits, value)  # [row]
     # What may not be said keeps its probability, so it belongs to the total.
-    return -torch.logaddexp(permitted, (others - value[:, None]).logsumexp(1)), tokens
+    return -torch.logaddexp(permitted, (others - value[:, None]).logsumexp(1)), found
 
 
 class Paths:
@@ -60,11 +65,13 @@ class Paths:
     Args:
         limits: most tokens a sentence, EOS counted [sentence]
         rules: special tokens.
+        log_probability: whether log P is kept.
     """
 
-    def __init__(self, limits: Tensor, rules: Rules) -> None:
+    def __init__(self, limits: Tensor, rules: Rules, *, log_probability: bool) -> None:
         count, device = len(limits), limits.device
         self.rules = rules
+        self.keeps_log_p = log_probability
         self.limits = limits  # [row]
         self.sentences = torch.arange(count, device=device)  # of each row  # [row]
         self.tokens = torch.full((count, 1), rules.bos, device=device)  # [row, hypothesis]
@@ -74,14 +81,16 @@ class Paths:
         self.running = torch.ones(count, dtype=torch.bool, device=device)  # [row]
         self.left: dict[int, Hypothesis] = {}
 
-    def extend(self, gains: Tensor, tokens: Tensor, step: int) -> int:
+    def extend(self, gains: Tensor | None, tokens: Tensor, step: int) -> int:
         """Append a token to every row that goes on; return how many still do.
 
         Args:
-            gains, tokens: log P in nats and id of the tokens  # each [row]
+            gains: log P of the tokens in nats, where it is kept [row]
+            tokens: their ids [row]
         """
         self.tokens = tokens[:, None]
-        self.log_p += torch.where(self.running, gains, 0)
+        if gains is not None:
+            self.log_p += torch.where(self.running, gains, 0)
         self.said[:, step] = tokens
         ended = self.running & (tokens == self.rules.eos)  # [row]
         self.finished |= ended
@@ -108,4 +117,4 @@ class Paths:
             *(part[rows].tolist() for part in parts), strict=True
         ):
             said = tuple(ids[: ids.index(self.rules.eos)] if done else ids[:limit])
-            self.left[sentence] = Hypothesis(said, log_p, done)
+            self.left[sentence] = Hypothesis(said, log_p if self.keeps_log_p else None, done)

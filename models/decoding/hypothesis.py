@@ -11,10 +11,10 @@ class Hypothesis:
 
     Args:
         ids: target token ids without BOS and EOS.
-        log_probability: log P of the tokens, EOS included, in nats.
+        log_probability: log P of the tokens, EOS included, in nats; None where it was not kept.
         finished: False when the search stopped at its longest length, before EOS.
     """
 
     ids: tuple[int, ...]
-    log_probability: float
+    log_probability: float | None
     finished: bool

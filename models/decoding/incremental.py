@@ -68,6 +68,14 @@ class Prefixes:
 
     def logits(self, tokens: Tensor) -> Tensor:
         """Do the same without normalising, see `PreparedDecoder.logits`."""
+        return self.decoder.logits(self.states(tokens))
+
+    def most_probable(self, tokens: Tensor, banned: list[int]) -> Tensor:
+        """Do the same, but say only the token, see `PreparedDecoder.most_probable`  # [row]."""
+        return self.decoder.most_probable(self.states(tokens), banned)
+
+    def states(self, tokens: Tensor) -> Tensor:
+        """Append one token to every prefix  # [sentence, hypothesis, width]."""
         network = self.decoder.network
         sentences, hypotheses = tokens.shape
         states = network.embed_target(tokens.view(-1, 1), start=self.length)
@@ -76,7 +84,7 @@ class Prefixes:
         for layer in self.layers:
             states = layer.step(states, mask, self.source_mask, self.gates)
         self.length += 1
-        return self.decoder.logits(states)
+        return states
 
     def follow(self, parents: Tensor) -> None:
         """Let each new hypothesis descend from an old one [sentence, hypothesis]."""

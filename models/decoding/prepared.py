@@ -16,7 +16,8 @@ from torch.nn import functional as F
 
 from ..network import DecoderLayer, Network
 from .cache import Buffer, rounded_up
-from .ranking import BLOCK
+from .ranking import BLOCK, largest
+from .screening import WORTH, Screen
 
 Versions = tuple[tuple[int, int], ...]
 
@@ -46,6 +47,8 @@ class PreparedDecoder:
         self.table = network.output_table.t().contiguous()  # [width, vocabulary]
         room = rounded_up(self.table.shape[1], BLOCK)
         self.buffers = self.table.new_empty(2, 0, room)  # [.., row, vocabulary]
+        own = network.output_table
+        self.screen = Screen(own, room) if Screen.serves(own) else None
 
     def with_own_buffers(self) -> PreparedDecoder:
         """Return a decoder with the same weights for another thread."""
@@ -66,13 +69,35 @@ class PreparedDecoder:
             The vocabulary is filled up to a multiple of `BLOCK` with entries of -inf
             [sentence, hypothesis, vocabulary].
         """
-        rows = self.network.decoder_norm(states).flatten(0, 1)  # [row, width]
+        rows = self._rows(states)  # [row, width]
+        logits = self._room(rows)  # [row, vocabulary]
+        torch.mm(rows, self.table, out=logits[:, : self.table.shape[1]])
+        return logits.view(*states.shape[:2], -1)
+
+    def most_probable(self, states: Tensor, banned: list[int]) -> Tensor:
+        """Return the most probable next token of every row but for the banned ones  # [row].
+
+        Args:
+            states: [row, hypothesis, width] with one hypothesis
+            banned: tokens that may not come.
+        """
+        if self.screen and len(states) >= WORTH:
+            rows = self._rows(states)  # [row, width]
+            return self.screen.best(rows, banned, self._room(rows))
+        logits = self.logits(states)[:, 0]  # [row, vocabulary]
+        logits[:, banned] = float("-inf")
+        return largest(logits)[1]
+
+    def _rows(self, states: Tensor) -> Tensor:
+        """Return what meets the output table  # [row, width]."""
+        return self.network.decoder_norm(states).flatten(0, 1)
+
+    def _room(self, rows: Tensor) -> Tensor:
+        """Return room for the logits of rows, -inf beyond the vocabulary  # [row, vocabulary]."""
         _, most, room = self.buffers.shape
         if most < len(rows):
             self.buffers = rows.new_full((2, len(rows), room), float("-inf"))
-        logits = self.buffers[0, : len(rows)]  # [row, vocabulary]
-        torch.mm(rows, self.table, out=logits[:, : self.table.shape[1]])
-        return logits.view(*states.shape[:2], room)
+        return self.buffers[0, : len(rows)]
 
     def log_probabilities(self, logits: Tensor) -> Tensor:
         """Return log P in nats of `logits`, in a buffer that the next call overwrites."""

@@ -128,7 +128,7 @@ def search_batch(
     memory = network.encode(source, gates)  # [sentence, source, width]
     prefixes = Prefixes(decoder, memory, source, gates)
     if settings.beam == 1:
-        return greedy(prefixes, limits, rules)
+        return greedy(prefixes, limits, rules, log_probability=settings.log_probability)
     return beam_search(prefixes, limits, rules, settings.beam)
 
 

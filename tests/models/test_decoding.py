@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -128,8 +129,10 @@ def test_a_beam_that_holds_everything_is_exhaustive_search(norm_place):
 def test_greedy_equals_beam_1_and_no_cache(norm_place, sharpness):
     network = network_of(sharpness=sharpness, norm_place=norm_place)
     source = sources(20)
-    settings = SearchSettings(max_ratio=1.0, max_extra=5)
+    settings = SearchSettings(max_ratio=1.0, max_extra=5, log_probability=True)
     found = search(network, source, settings, **MARKS)
+    silent = search(network, source, settings.with_changes(log_probability=False), **MARKS)
+    assert silent == [replace(it, log_probability=None) for it in found]
     same(found, [greedy_uncached(network, one, len(one) + 5) for one in source])
     rules = Rules(**MARKS, min_tokens=0, length_penalty=1.0)
     tokens = Tokens.padded(source, PAD, {BOS, EOS})
@@ -191,7 +194,7 @@ def test_gate_rows_side_by_side_equal_runs_of_their_own(beam):
     network = network_of()
     source = sources(8)
     rows = torch.rand(8, len(network.layout), generator=torch.Generator().manual_seed(2)).double()
-    settings = SearchSettings(beam=beam, max_extra=2, batch_tokens=60)
+    settings = SearchSettings(beam=beam, max_extra=2, batch_tokens=60, log_probability=True)
     found = search(network, source, settings, rows, **MARKS)
     for row, one, theirs in zip(rows, source, found, strict=True):
         same(search(network, [one], settings, row[None], **MARKS), [theirs])
@@ -320,7 +323,8 @@ def test_weights_in_training_are_searched_as_they_are_now():
 
 def test_a_banned_token_keeps_its_share_of_the_probability():
     network, (source,) = network_of(), sources(1)
-    settings = SearchSettings(beam=1, min_tokens=3, max_ratio=0, max_extra=5)
+    limits = {"min_tokens": 3, "max_ratio": 0, "max_extra": 5}
+    settings = SearchSettings(log_probability=True).with_changes(**limits)
     (free,) = search(network, [source], settings, **MARKS)
     with torch.no_grad():  # BOS now is by far more probable than what is said first
         network.output_table[BOS] = 20 * network.output_table[free.ids[0]]
