@@ -22,11 +22,13 @@ without a word.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -53,6 +55,17 @@ COMMANDS: dict[str, str] = {
     "doctor": "Show versions, devices, data found, and what is missing.",
 }
 """Every command, in the order of `headcount --help`: its name is its file in `commands/`."""
+
+
+_REMEDIES = {
+    errno.ENOTDIR: "a part of this path is a file, choose another path",
+    errno.EISDIR: "name a file",
+    errno.EACCES: "choose a place that you may use, or change its permissions",
+    errno.EPERM: "choose a place that you may use, or change its permissions",
+    errno.EROFS: "choose a place that you may write to",
+    errno.ENOSPC: "free some space, or choose another place",
+}
+"""What can be done about an error of the file system."""
 
 
 class InterruptionError(HeadcountError):
@@ -125,6 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code; every error becomes one line."""
+    _open_streams()
     try:
         code = front_door.main(list(arguments), prog_name="headcount", standalone_mode=False)
         sys.stdout.flush()
@@ -138,18 +152,26 @@ def run(arguments: Sequence[str]) -> int:
     except BaseException as error:
         if "--debug" in arguments:
             traceback.print_exc()
-        line, code = _say(error)
+        line, code = _say(error, arguments)
         click.echo(f"error: {line}" if code != InterruptionError.exit_code else line, err=True)
         return code
 
 
-def _say(error: BaseException) -> tuple[str, int]:
+def _open_streams() -> None:
+    """Let a stream that the shell has closed be an empty one: `headcount ... >&-`."""
+    nowhere = Path(os.devnull)
+    sys.stdin = sys.stdin or nowhere.open(encoding="utf-8")
+    sys.stdout = sys.stdout or nowhere.open("w", encoding="utf-8")
+    sys.stderr = sys.stderr or nowhere.open("w", encoding="utf-8")
+
+
+def _say(error: BaseException, arguments: Sequence[str]) -> tuple[str, int]:
     """Return the one line for an error, and its exit code."""
     match error:
         case HeadcountError():
             line, code = str(error), error.exit_code
         case click.UsageError():
-            path = error.ctx.command_path if error.ctx else "headcount"
+            path = error.ctx.command_path if error.ctx else _called(arguments)
             line = error.format_message().rstrip(".") + f" (see {path} --help)"
             code = UsageError.exit_code
         case click.ClickException():
@@ -157,11 +179,29 @@ def _say(error: BaseException) -> tuple[str, int]:
         case click.Abort() | KeyboardInterrupt():
             line, code = "interrupted", InterruptionError.exit_code
         case OSError():
-            line, code = str(error), 1
+            line, code = _of_files(error), 1
         case _:
             what = f"{type(error).__name__}: {error}".rstrip(": ")
             line, code = f"unexpected {what} (--debug shows where)", 1
     return " ".join(line.split()), code
+
+
+def _called(arguments: Sequence[str]) -> str:
+    """Return the command that the arguments name, for an error that does not know it."""
+    words, command = ["headcount"], front_door.get_command(click.Context(front_door), arguments[0])
+    if command is not None:
+        words.append(arguments[0])
+    if isinstance(command, click.Group) and arguments[1] in command.commands:
+        words.append(arguments[1])
+    return " ".join(words)
+
+
+def _of_files(error: OSError) -> str:
+    """Say what the system said of a file, and what can be done."""
+    where = error.filename or "the standard output"
+    if not error.strerror:
+        return str(error)
+    return f"{where}: {error.strerror.lower()}; {_REMEDIES.get(error.errno or 0, 'check the path')}"
 
 
 def _accept_debug(command: click.Command) -> None:

@@ -20,7 +20,7 @@ from ..models.data.corpora import CorpusSettings
 from ..models.data.vocabulary import VocabularySettings
 from ..models.errors import UsageError, did_you_mean
 from ..models.network import NetworkSettings
-from ..models.settings import Settings
+from ..models.settings import Seed, Settings
 from ..models.training.from_corpus import Recipe
 from ..models.training.settings import TrainingSettings
 from .attention_examples import AttentionExampleSettings
@@ -40,7 +40,7 @@ class RunSettings(Settings):
         seed: of the network's weights, the training, the resamples and the random orders.
     """
 
-    seed: int = 0
+    seed: Seed = 0
     corpus: CorpusSettings = CorpusSettings()
     vocabulary: VocabularySettings = VocabularySettings()
     network: NetworkSettings = NetworkSettings()

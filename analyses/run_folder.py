@@ -33,14 +33,14 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
 from .. import __version__
-from ..models.errors import UsageError
+from ..models.errors import DataError, UsageError
 from ..models.files import write_json, write_text
 from .provenance import Stopwatch
 from .run_lock import only_process
@@ -144,7 +144,11 @@ class RunFolder:
         """Write `config.toml`, then `run.json`, without which the folder is no run yet."""
         if path.exists() and not path.is_dir():
             raise UsageError(f"{path} is a file; choose a folder with -o")
-        path.mkdir(parents=True, exist_ok=True)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            what = (error.strerror or str(error)).lower()
+            raise UsageError(f"{path} cannot be made ({what}); choose another -o") from None
         foreign = sorted(file.name for file in path.iterdir() if not is_ours(file.name))
         if foreign:
             raise UsageError(
@@ -222,10 +226,29 @@ class RunFolder:
                 `run.model`; a relative path is one within the run.
             work: called when the stage has to be done.
 
+        A run whose very first work is refused for its settings or its text (UsageError or
+        DataError), before there is anything to go on from, is taken away again: it would stand
+        in the way of the corrected command.
+
         Raises:
             ValueError: an output lies outside the run.
             RuntimeError: the work returned without writing an output.
         """
+        try:
+            return self._stage(name, inputs, outputs, work)
+        except (UsageError, DataError):
+            if self._is_new(name):
+                self._withdraw()
+            raise
+
+    def _stage(
+        self,
+        name: str,
+        inputs: Mapping[str, str],
+        outputs: Sequence[Path],
+        work: Callable[[Stage], None],
+    ) -> bool:
+        """Do one stage, see `stage`."""
         with self.working():
             reason = self.why(name, inputs, outputs)
             if reason is None:
@@ -244,6 +267,22 @@ class RunFolder:
             self._finish(stage, inputs, outputs, stopwatch)
             self.log(f"{name}: done in {stopwatch.seconds:.1f} s")
             return True
+
+    def _is_new(self, stage: str) -> bool:
+        """Whether all that the run has is a first attempt at its first stage, with no state."""
+        stages = self._record["stages"]
+        first = list(stages) == [stage] and stages[stage]["attempts"] == 1
+        saved = self.scratch(stage).rglob("state.safetensors")
+        return first and stages[stage]["state"] == "begun" and not any(saved)
+
+    def _withdraw(self) -> None:
+        """Take away what `create` and the first attempt wrote, and the folder if it is empty."""
+        (self.path / "run.json").unlink()  # without it the folder is no run
+        shutil.rmtree(self.path / "scratch", ignore_errors=True)
+        for name in ("config.toml", "log.txt", "log.jsonl", ".lock"):
+            (self.path / name).unlink(missing_ok=True)
+        with suppress(OSError):
+            self.path.rmdir()
 
     def log(self, line: str) -> None:
         """Add a line with the local time to `log.txt`."""

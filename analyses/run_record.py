@@ -35,9 +35,17 @@ def read_record(path: Path) -> dict[str, Any]:
             )
         record["config"], record["stages"]
     except (FileNotFoundError, NotADirectoryError):
-        raise DataError(f"{path} holds no run: there is no run.json in it") from None
+        if not path.is_dir():
+            raise DataError(f"{path}: no such folder; check the path") from None
+        raise DataError(
+            f"{path} holds no run: there is no run.json in it; name a folder that `headcount run` "
+            "or `headcount train` has made"
+        ) from None
     except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{file} is damaged: {error}") from None
+        what = f"{error} is missing" if isinstance(error, KeyError) else error
+        raise DataError(
+            f"{file} is damaged: {what}; restore it, or choose another folder and begin again"
+        ) from None
     return dict(record)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 
+from ..models.errors import UsageError
 from .options import Decorated
 
 _GIVEN = "headcount.corpus"
@@ -50,6 +51,17 @@ def _collect(context: click.Context, option: click.Parameter, value: Any) -> Non
     context.meta.setdefault(_GIVEN, {})[option.name] = value
 
 
+def _collect_tables(
+    context: click.Context, _: click.Parameter, value: tuple[Path, Path, Path] | None
+) -> None:
+    """Keep one TSV file a split."""
+    for split, path in zip(("train", "valid", "test"), value or (), strict=False):
+        given = context.meta.setdefault(_GIVEN, {})
+        if split in given:
+            raise UsageError(f"--tsv names the {split} text, and so does --{split}: give one")
+        given[split] = (str(path.expanduser().absolute()),)
+
+
 def _files(split: str, what: str) -> Any:
     return click.option(
         f"--{split}",
@@ -74,6 +86,15 @@ _OPTIONS = [
     _files("train", "training"),
     _files("valid", "validation"),
     _files("test", "test"),
+    click.option(
+        "--tsv",
+        nargs=3,
+        metavar="TRAIN VALID TEST",
+        type=click.Path(path_type=Path),
+        expose_value=False,
+        callback=_collect_tables,
+        help="Own text as three files with lines source<TAB>target, also gzipped.",
+    ),
     click.option(
         "--source-language",
         metavar="CODE",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..models.errors import UsageError
 from .corpus_options import corpus_options, given_corpus
 from .options import echo_json, json_option, seed_option
 
@@ -81,11 +82,17 @@ def fetch_corpus(corpus: str, from_folder: Path | None) -> None:
     wanted = fetchable[corpus]
     folder = cache_folder() / corpus
     click.echo(wanted.licence, err=True)
-    if from_folder is not None:
-        copy_from(wanted.files, from_folder, folder)
-    else:
-        with _progress_bar() as progress:
-            fetch(wanted.files, folder, progress=progress)
+    try:
+        if from_folder is not None:
+            copy_from(wanted.files, from_folder, folder)
+        else:
+            with _progress_bar() as progress:
+                fetch(wanted.files, folder, progress=progress)
+    except (FileExistsError, NotADirectoryError, FileNotFoundError, PermissionError) as error:
+        what = (error.strerror or str(error)).lower()
+        raise UsageError(
+            f"{folder} cannot be written: {what}; set HEADCOUNT_DATA to a folder of your own"
+        ) from None
     click.echo(f"{corpus} is in {folder}")
 
 
@@ -178,7 +185,6 @@ def _as_lines(corpus: Corpus, text: ParallelText, count: int) -> Iterator[str]:
 def _write_conllu(settings: CorpusSettings, folder: Path) -> None:
     """Write the gold annotation of the built-in corpus."""
     from ..models.data.corpora import made_miniature
-    from ..models.errors import UsageError
 
     if settings.name != "miniature":
         raise UsageError(f"--conllu: only miniature has gold annotation, not {settings.name}")

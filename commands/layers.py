@@ -11,7 +11,7 @@ import click
 
 from ..models.errors import UsageError
 from .annotation_options import layer_option, read_treebank
-from .options import device_option, echo_json, json_option, treebank_option
+from .options import SEED, device_option, echo_json, json_option, treebank_option
 
 if TYPE_CHECKING:
     from ..analyses.layer_text import ProbedText
@@ -88,7 +88,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="Keep what was found here; by default in RUN/results/layers.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Of splits and draws; the run's own.")
+@click.option("--seed", type=SEED, help="Of splits and draws; the run's own.")
 @device_option
 @json_option
 def command(

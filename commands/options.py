@@ -21,13 +21,15 @@ import click
 Decorated = TypeVar("Decorated", bound="Callable[..., Any] | click.Command")
 
 _RESUME = "headcount.resume"
+SEED = click.IntRange(min=0, max=2**32 - 1)
+"""What a seed can be; see `models.settings.Seed`."""
 
 
 def seed_option(function: Decorated) -> Decorated:
     """Add `--seed N`; the value is recorded in whatever the command writes."""
     return click.option(
         "--seed",
-        type=click.IntRange(min=0),
+        type=SEED,
         default=0,
         show_default=True,
         help="Seed of everything random; recorded with the results.",

@@ -10,7 +10,7 @@ import click
 from .also import also_options
 from .comparison import COMPARED, compare_ways, comparison_options
 from .goal_options import given_goal, goal_options, make_smaller
-from .options import device_option, echo_json, json_option
+from .options import SEED, device_option, echo_json, json_option
 
 if TYPE_CHECKING:
     from ..analyses.result import Result
@@ -60,9 +60,7 @@ Examples:
 @comparison_options
 @goal_options
 @also_options
-@click.option(
-    "--seed", type=click.IntRange(min=0), help="Seed of resamples and orders; the run's own."
-)
+@click.option("--seed", type=SEED, help="Seed of resamples and orders; the run's own.")
 @device_option
 @json_option
 def command(

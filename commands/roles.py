@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..models.errors import UsageError
-from .options import device_option, echo_json, json_option, treebank_option
+from .options import SEED, device_option, echo_json, json_option, treebank_option
 from .role_lines import show
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="Keep what was found here; by default in RUN/results/roles.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Of random networks and resamples.")
+@click.option("--seed", type=SEED, help="Of random networks and resamples.")
 @device_option
 @json_option
 def command(

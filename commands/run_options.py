@@ -129,10 +129,13 @@ def read_config(path: Path) -> dict[str, Any]:
         UsageError: no such file, or not TOML.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise UsageError(f"{path}: no such file; name a TOML file with settings") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        what = (error.strerror or str(error)).lower()
+        raise UsageError(f"{path}: {what}; name a TOML file with settings") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"{path} cannot be read as TOML: {error}") from None
 
 

@@ -10,7 +10,7 @@ import click
 
 from ..models.errors import UsageError
 from .head_tokens import per_token_result, show_per_token
-from .options import device_option, echo_json, json_option, metrics_option
+from .options import SEED, device_option, echo_json, json_option, metrics_option
 from .run_options import assigned
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="Keep scores made with other settings than the run's here.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of the resamples; the run's own.")
+@click.option("--seed", type=SEED, help="Seed of the resamples; the run's own.")
 @click.option(
     "--top", type=click.IntRange(min=1), default=10, show_default=True, help="Heads shown."
 )

@@ -83,7 +83,8 @@ def command(
     else:
         whole = TransformerTranslator.load(folder, resolve_device(device))
         translator = whole.without([Head.parse(name) for name in removed]) if removed else whole
-    search = SearchSettings(beam=beam, length_penalty=length_penalty)
+    values = {"beam": beam, "length_penalty": length_penalty}
+    search = SearchSettings.from_dict(values, "options")
     lines = decoded(sys.stdin.buffer)
     size = 1 if sys.stdin.isatty() else block
     read = 0

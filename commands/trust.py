@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..models.errors import UsageError
-from .options import device_option, echo_json, json_option, metrics_option
+from .options import SEED, device_option, echo_json, json_option, metrics_option
 from .score import chosen_metrics
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="Keep what was found here; the page of RUN shows RUN/results/reliability.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Of splits and random orders; RUN's own.")
+@click.option("--seed", type=SEED, help="Of splits and random orders; RUN's own.")
 @device_option
 @json_option
 def command(

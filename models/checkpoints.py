@@ -44,7 +44,9 @@ def load_weights(path: Path) -> dict[str, Tensor]:
     except FileNotFoundError:
         raise CheckpointError(f"{path} is missing: the model was never saved whole") from None
     except (SafetensorError, OSError) as error:
-        raise CheckpointError(f"{path} is not a whole safetensors file: {error}") from None
+        raise CheckpointError(
+            f"{path} is not a whole safetensors file ({error}); restore it, or make it again"
+        ) from None
 
 
 def unique_weights(network: Network) -> dict[str, Tensor]:
@@ -80,7 +82,10 @@ def load_network(folder: Path) -> tuple[Network, dict[str, Any]]:
     weights = folder / "weights.safetensors"
     tensors = load_weights(weights)
     if sha256_of(weights) != described["weights_sha256"]:
-        raise CheckpointError(f"{weights} does not match {folder / 'model.json'}: it was changed")
+        raise CheckpointError(
+            f"{weights} does not match {folder / 'model.json'}: it was changed; restore it, or "
+            "train again"
+        )
     try:
         settings = NetworkSettings.from_dict(described["network"], str(folder / "model.json"))
         layout = HeadLayout.from_dict(described["heads"])
@@ -134,11 +139,19 @@ def _units(network: Network) -> dict[str, dict[str, str]]:
 def _read_description(path: Path) -> dict[str, Any]:
     try:
         described = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise CheckpointError(f"{path.parent} holds no finished model: {path} is missing") from None
+    except (FileNotFoundError, NotADirectoryError):
+        if not path.parent.is_dir():
+            raise CheckpointError(
+                f"{path.parent}: no such folder; name a run, or a folder with a saved model"
+            ) from None
+        raise CheckpointError(
+            f"{path.parent} holds no finished model: {path} is missing; train it to its end"
+        ) from None
     except ValueError as error:
-        raise CheckpointError(f"{path} is damaged: {error}") from None
+        raise CheckpointError(f"{path} is damaged ({error}); restore it, or train again") from None
     wanted = f"headcount {FORMAT}"
     if not isinstance(described, dict) or described.get("format") != wanted:
-        raise CheckpointError(f"{path} is not a model of format '{wanted}'")
+        raise CheckpointError(
+            f"{path} is not a model of format '{wanted}': name one that headcount has saved"
+        )
     return described

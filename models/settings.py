@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .errors import UsageError, did_you_mean
 
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
+"""A seed of generators: 32 bits, so that what is made of it fits into torch's 64."""
+
 
 class Settings(BaseModel):
-    """Base of every settings model: immutable, and an unknown key is an error."""
+    """Base of every settings model: immutable; unknown keys, NaN and infinity are errors."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any], where: str = "settings") -> Self:

@@ -1,5 +1,6 @@
 """The front door: fast to open, one line for every error, the promised exit codes."""
 
+import errno
 import subprocess
 import sys
 import time
@@ -88,7 +89,7 @@ def test_every_command_of_the_table_has_its_file_help_and_examples(name, capsys)
         (ThresholdError("BLEU 80 < 85"), 3, "error: BLEU 80 < 85"),
         (click.UsageError("Bad words."), 2, "error: Bad words (see headcount trial --help)"),
         (click.FileError("a.txt", "gone"), 1, "error: Could not open file 'a.txt': gone"),
-        (FileNotFoundError(2, "Not there", "a"), 1, "error: [Errno 2] Not there: 'a'"),
+        (FileNotFoundError(2, "Not there", "a"), 1, "error: a: not there; check the path"),
         (DataError("two\n  lines"), 1, "error: two lines"),
         (ValueError("odd"), 1, "error: unexpected ValueError: odd (--debug shows where)"),
         (ZeroDivisionError(), 1, "error: unexpected ZeroDivisionError (--debug shows where)"),
@@ -139,6 +140,45 @@ def test_a_wrong_option_points_to_the_help_of_its_command(capsys):
     assert shown.startswith("error: No such option '--jsn'")
     assert shown.endswith("(see headcount doctor --help)\n")
     assert shown.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (
+            NotADirectoryError(errno.ENOTDIR, "Not a directory", "a/b"),
+            "a/b: not a directory; a part of this path is a file, choose another path",
+        ),
+        (
+            OSError(errno.ENOSPC, "No space left on device"),
+            "the standard output: no space left on device; free some space, or choose another "
+            "place",
+        ),
+        (FileNotFoundError(errno.ENOENT, "No such file", "c"), "c: no such file; check the path"),
+        (OSError("odd"), "odd"),
+    ],
+)
+def test_what_the_system_says_comes_with_a_remedy(add_command, capsys, error, line):
+    def trial():
+        raise error
+
+    add_command(trial)
+    assert cli.run(["trial"]) == 1
+    assert capsys.readouterr().err == f"error: {line}\n"
+
+
+@pytest.mark.parametrize("closed", [">&-", "<&-", "2>&-"])
+def test_a_stream_that_the_shell_closed_is_an_empty_one(closed):
+    line = f'"{sys.executable}" -m headcount --version {closed}'
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_seed_has_32_bits(add_command, capsys):
+    add_command(lambda seed: click.echo(seed), seed_option)
+    assert cli.run(["trial", "--seed", str(2**32 - 1)]) == 0
+    assert cli.run(["trial", "--seed", str(2**32)]) == 2
+    assert "4294967296 is not in the range" in capsys.readouterr().err
 
 
 def test_shared_options_have_one_meaning(add_command, capsys):

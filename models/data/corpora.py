@@ -20,7 +20,7 @@ from pydantic import field_validator, model_validator
 
 from ..errors import DataError, UsageError
 from ..registry import Registry
-from ..settings import Settings
+from ..settings import Seed, Settings
 from . import multi30k
 from .fetch import fetchable
 from .parallel_text import Corpus, ParallelText
@@ -55,7 +55,7 @@ class CorpusSettings(Settings):
     name: str = "miniature"
     source_language: str | None = None
     target_language: str | None = None
-    seed: int = 0
+    seed: Seed = 0
     sentences: int = 20_000
     train: tuple[str, ...] | None = None
     valid: tuple[str, ...] | None = None
@@ -106,13 +106,15 @@ def load_corpus(settings: CorpusSettings, cache: Path | None = None) -> Corpus:
 
 
 def whereabouts(name: str, cache: Path) -> str:
-    """Return where a corpus is, in words; empty when it must be fetched first."""
+    """Return where a corpus is, in words, or what is wrong with it; empty when it is not here."""
     if name not in fetchable:
         return {"miniature": "built in", "files": "where you say"}.get(name, "")
+    if multi30k.found(cache) is None:
+        return ""
     try:
         return str(multi30k.locate(cache))
-    except DataError:
-        return ""
+    except DataError as error:
+        return str(error)
 
 
 def cache_folder() -> Path:

@@ -66,15 +66,20 @@ def locate(cache: Path, from_folder: str | Path | None = None) -> Path:
     """
     if from_folder is not None:
         return _checked(Path(from_folder).expanduser(), "give the folder with the original files")
-    shared = os.environ.get("HEADCOUNT_SHARED")
-    places = [cache, Path(shared), Path(shared) / "data"] if shared else [cache]
-    for place in places:
-        if any((place / "multi30k" / file.name).exists() for file in FILES):
-            return _checked(place / "multi30k", "run: headcount data fetch multi30k")
+    if folder := found(cache):
+        return _checked(folder, "run: headcount data fetch multi30k")
     raise DataError(
         f"multi30k is not in {cache}: run headcount data fetch multi30k, or take it from a "
         "local folder with headcount data fetch multi30k --from DIR"
     )
+
+
+def found(cache: Path) -> Path | None:
+    """Return the folder that `locate` takes, whole or not; None where there is no file."""
+    shared = os.environ.get("HEADCOUNT_SHARED")
+    places = [cache, Path(shared), Path(shared) / "data"] if shared else [cache]
+    folders = (place / "multi30k" for place in places)
+    return next((it for it in folders if any((it / file.name).exists() for file in FILES)), None)
 
 
 def _checked(folder: Path, remedy: str) -> Path:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import unicodedata
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,8 @@ from ..errors import DataError, UsageError
 
 LONGEST_LINE = 2000
 """Characters of the longest sentence by default: about 400 words, five times a long sentence."""
+_UNSEEN = ("Cc", "Cf")
+"""Unicode categories of controls and of marks without width, such as U+200B and U+FEFF."""
 MOST_BYTES = 4
 """Bytes of one character in UTF-8, at most."""
 
@@ -128,11 +131,11 @@ def read_pairs(
         if source_line is None or target_line is None:
             break
         number += 1
-        if source_line.strip() and target_line.strip():
+        if has_text(source_line) and has_text(target_line):
             kept += 1
             yield source_line, target_line
         else:
-            _skip(skipped, target if source_line.strip() else source, number)
+            _skip(skipped, target if has_text(source_line) else source, number)
     if source_line is not None or target_line is not None:
         lengths = [
             number + (line is not None) + sum(1 for _ in rest)
@@ -164,7 +167,7 @@ def read_tsv(
     skipped = skipped if skipped is not None else Skipped()
     kept = 0
     for number, line in enumerate(read_lines(path, 2 * longest + 1), start=1):
-        if not line.strip():
+        if not has_text(line):
             _skip(skipped, path, number)
             continue
         columns = line.split("\t")
@@ -175,12 +178,17 @@ def read_tsv(
             )
         if max(map(len, columns)) > longest:
             raise DataError(_too_long(path, number, longest))
-        if columns[0].strip() and columns[1].strip():
+        if has_text(columns[0]) and has_text(columns[1]):
             kept += 1
             yield columns[0], columns[1]
         else:
             _skip(skipped, path, number)
     _check_end(str(path), kept, skipped, drop_empty)
+
+
+def has_text(line: str) -> bool:
+    """Say whether anything of a line can be seen: not white space or invisible marks alone."""
+    return any(not it.isspace() and unicodedata.category(it) not in _UNSEEN for it in line)
 
 
 def _skip(skipped: Skipped, path: Path, number: int) -> None:

@@ -54,6 +54,12 @@ WORD = r" ?[\p{L}\p{M}]+| ?\p{N}+| ?[^\s\p{L}\p{M}\p{N}]+|\s+(?!\S)|\s+"
 LONGEST_WORDPIECE_WORD = 400
 BYTES = sorted(ByteLevel.alphabet())
 LOSSLESS_LEAST = len(SPECIAL_NAMES) + len(BYTES)
+_LEAST = {
+    "bpe": LOSSLESS_LEAST,
+    "unigram": LOSSLESS_LEAST,
+    "wordpiece": LOSSLESS_LEAST + len(BYTES),  # those that continue a word are others
+}
+"""Entries that have to be in a vocabulary; a special few and one more in the other kinds."""
 
 
 @vocabulary_kind("bpe")
@@ -62,7 +68,7 @@ def train_bpe(texts: Iterable[str], size: int) -> Tokenizer:
 
     Source: Sennrich, Haddow & Birch 2016, arXiv:1508.07909; over bytes: Radford et al. 2019.
     """
-    _check_size("bpe", size, LOSSLESS_LEAST)
+    check_size("bpe", size)
     tokenizer = _over_bytes(BPE())
     trainer = BpeTrainer(
         vocab_size=size,
@@ -81,7 +87,7 @@ def train_unigram(texts: Iterable[str], size: int) -> Tokenizer:
 
     Source: Kudo 2018, arXiv:1804.10959.
     """
-    _check_size("unigram", size, LOSSLESS_LEAST)
+    check_size("unigram", size)
     tokenizer = _over_bytes(Unigram())
     trainer = UnigramTrainer(
         vocab_size=size,
@@ -103,7 +109,7 @@ def train_wordpiece(texts: Iterable[str], size: int) -> Tokenizer:
     # Every byte must be there twice, as a start and as a continuation. Given as special
     # tokens, the continuations also get fixed ids; the trainer's own order is random.
     continuations = [CONTINUES + byte for byte in BYTES]
-    _check_size("wordpiece", size, LOSSLESS_LEAST + len(continuations))
+    check_size("wordpiece", size)
     model = WordPiece(
         unk_token=UNKNOWN_NAME,
         max_input_chars_per_word=LONGEST_WORDPIECE_WORD,
@@ -125,7 +131,7 @@ def train_wordpiece(texts: Iterable[str], size: int) -> Tokenizer:
 @vocabulary_kind("word")
 def train_word(texts: Iterable[str], size: int) -> Tokenizer:
     """Whole words, the most frequent ones."""
-    _check_size("word", size, len(SPECIAL_NAMES) + 1)
+    check_size("word", size)
     tokenizer = _over_bytes(WordLevel(unk_token=UNKNOWN_NAME))
     _train_whole(tokenizer, texts, size)
     return tokenizer
@@ -134,7 +140,7 @@ def train_word(texts: Iterable[str], size: int) -> Tokenizer:
 @vocabulary_kind("character")
 def train_character(texts: Iterable[str], size: int) -> Tokenizer:
     """Single characters (Unicode code points, space included), the most frequent ones."""
-    _check_size("character", size, len(SPECIAL_NAMES) + 1)
+    check_size("character", size)
     tokenizer = Tokenizer(WordLevel(unk_token=UNKNOWN_NAME))
     tokenizer.pre_tokenizer = Split(Regex(r"[\s\S]"), "isolated")
     tokenizer.decoder = Fuse()
@@ -161,8 +167,13 @@ def _over_bytes(model: Any) -> Tokenizer:
     return tokenizer
 
 
-def _check_size(kind: str, size: int, least: int) -> None:
-    """Refuse a vocabulary that has no room for what must be in it."""
+def check_size(kind: str, size: int) -> None:
+    """Refuse a vocabulary that has no room for what must be in it.
+
+    Raises:
+        UsageError: it is too small for its kind.
+    """
+    least = _LEAST.get(kind, len(SPECIAL_NAMES) + 1)
     if size < least:
         raise UsageError(
             f"vocabulary size {size} is too small for kind '{kind}': give at least {least}"

@@ -15,8 +15,8 @@ from ..data.merge_dropout import CutTable, check_mergeable
 from ..data.parallel_text import Corpus, ParallelText
 from ..data.token_store import TokenStore
 from ..data.vocabulary import Vocabulary, VocabularySettings, train_vocabularies
-from ..data.vocabulary_kinds import vocabulary_kind
-from ..errors import UsageError
+from ..data.vocabulary_kinds import check_size, vocabulary_kind
+from ..errors import SentenceTooLongError, UsageError
 from ..initialisation import initialisation
 from ..network import Network, NetworkSettings
 from ..quality import bleu
@@ -48,6 +48,7 @@ class Recipe:
                 that exclude each other.
         """
         vocabulary_kind[self.vocabulary.kind]
+        check_size(self.vocabulary.kind, self.vocabulary.size)
         schedule[self.training.schedule]
         if self.training.merge_dropout:
             check_mergeable(self.vocabulary.kind)
@@ -91,12 +92,20 @@ def train_from_corpus(
 
     Returns:
         The translator, and the history of its training.
+
+    Raises:
+        SentenceTooLongError: a sentence of more tokens than the network has positions for.
     """
     vocabularies = _vocabularies(corpus, recipe.vocabulary, folder, processes)
     network = _network(recipe, vocabularies).to(device)
+    text = _text_by_epoch(corpus.train, vocabularies, recipe, folder, processes)
+    first = text.of_epoch(0)
+    _check_lengths(corpus.train.name, first.source_lengths, first.target_lengths, recipe.network)
+    for other in (corpus.valid, *corpus.tests.values()):
+        _check_lengths(other.name, *_lengths(other, vocabularies), recipe.network)
     plan = Plan(
         settings=recipe.training,
-        text=_text_by_epoch(corpus.train, vocabularies, recipe, folder, processes),
+        text=text,
         validate=validation(corpus.valid, vocabularies, recipe.training, recipe.seed),
         report=report,
         folder=folder,
@@ -105,6 +114,29 @@ def train_from_corpus(
     )
     progress = train(network, plan, processes)
     return TransformerTranslator(network.eval().requires_grad_(False), *vocabularies), progress
+
+
+def _lengths(
+    text: ParallelText, vocabularies: tuple[Vocabulary, Vocabulary]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the tokens of every sentence of a text that is never encoded as a whole."""
+    source, target = (
+        np.fromiter((len(ids) for ids in _blocks(sentences, vocabulary)), np.int64)
+        for sentences, vocabulary in zip((text.source, text.target), vocabularies, strict=True)
+    )
+    return source, target
+
+
+def _check_lengths(
+    text: str, source: np.ndarray, target: np.ndarray, settings: NetworkSettings
+) -> None:
+    """Refuse a sentence that the network has too few positions for, before any update."""
+    for side, lengths in (("source", source), ("target", target)):
+        longest = int(lengths.argmax())
+        tokens = int(lengths[longest]) + 1  # the end of a source, the beginning of a target
+        if tokens > settings.max_positions:
+            what = f"{text}: {side} sentence"
+            raise SentenceTooLongError(longest + 1, tokens, settings.max_positions, what)
 
 
 def mean_nll(

@@ -115,7 +115,9 @@ def _metadata(path: Path) -> dict[str, str]:
         with safe_open(path, framework="pt") as file:
             return file.metadata() or {}
     except SafetensorError as error:
-        raise CheckpointError(f"{path} is damaged: {error}") from None
+        raise CheckpointError(
+            f"{path} is damaged ({error}): delete {path.parent} to train from the start"
+        ) from None
 
 
 def _with_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -69,8 +69,10 @@ def test_an_interrupted_creation_is_no_obstacle(tmp_path):
 
 
 def test_opening_what_is_no_run_says_so(tmp_path):
-    with pytest.raises(DataError, match="holds no run"):
+    with pytest.raises(DataError, match="nowhere: no such folder"):
         RunFolder.open(tmp_path / "nowhere")
+    with pytest.raises(DataError, match=r"holds no run.*name a folder that `headcount run`"):
+        RunFolder.open(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 1}', '{"format": "x"}'])
@@ -214,6 +216,48 @@ def test_a_stage_that_raises_is_not_done_and_goes_on_with_its_scratch(run):
     record = RunFolder.open(run.path).stages["score"]
     assert (record["state"], record["attempts"]) == ("done", 2)
     assert not (run.path / "scratch/score").exists()
+
+
+@pytest.mark.parametrize("error", [UsageError, DataError])
+def test_a_run_whose_first_work_is_refused_is_no_obstacle(run, error):
+    def refused(stage):
+        (stage.scratch / "text").write_text("tokens")
+        raise error("not like this")
+
+    with pytest.raises(error):
+        do(run, refused)
+    assert not run.path.exists()
+    again = RunFolder.create(run.path, {"other": 1})
+    assert again.stages == {}
+
+
+def test_a_refusal_takes_nothing_away_that_somebody_may_want(run, tmp_path):
+    def refused(stage):
+        raise DataError("no such text")
+
+    def trained(stage):
+        (stage.scratch / "deep").mkdir()
+        (stage.scratch / "deep" / "state.safetensors").write_text("step 5")
+        raise DataError("no such text")
+
+    with pytest.raises(DataError):
+        do(run, trained)
+    assert (run.path / "run.json").exists()  # the training can go on
+    with pytest.raises(DataError):
+        do(RunFolder.open(run.path), refused)
+    assert (run.path / "run.json").exists()
+
+    other = RunFolder.create(tmp_path / "other", {})
+    (other.path / "notes").write_text("mine")
+    with pytest.raises(DataError):
+        do(other, refused)
+    assert [file.name for file in other.path.iterdir()] == ["notes"]
+
+    done = RunFolder.create(tmp_path / "done", {})
+    do(done, lambda stage: (done.path / "a.txt").write_text("whole"), outputs=["a.txt"], name="a")
+    with pytest.raises(DataError):
+        do(done, refused, outputs=["b.txt"], name="b")
+    assert (done.path / "a.txt").exists() and (done.path / "run.json").exists()
 
 
 def test_scratch_of_other_inputs_is_never_gone_on_with(run):

@@ -93,6 +93,8 @@ def test_dropped_pairs_are_counted(
         (["fetch", "multi30"], 2, "unknown corpus to fetch 'multi30'"),
         (["fetch", "multi30k", "--from", "/no/where"], 1, "no such file; give the folder"),
         (["show", "--train", "a.en", "a.de"], 2, "needs valid files"),
+        (["show", "--train", "a", "--tsv", "a", "b"], 2, "(see headcount data show --help)"),
+        (["show", "--test", "a", "b", "--tsv", "a", "b", "c"], 2, "and so does --test: give one"),
         (["show", "multi30k", "--conllu", "out"], 2, "only miniature has gold annotation"),
     ],
 )
@@ -123,6 +125,41 @@ def test_fetch_from_a_folder(
     assert str(own_cache / "multi30k") in said.out
     assert (own_cache / "multi30k" / "a.gz").read_bytes() == content
     assert run(["data", "fetch", "multi30k"]) == 0, "what is there is not downloaded again"
+
+
+def test_a_cache_that_cannot_be_made_names_the_variable(capsys, monkeypatch, tmp_path) -> None:
+    (tmp_path / "file").write_text("x")
+    monkeypatch.setenv("HEADCOUNT_DATA", str(tmp_path / "file"))
+    content = gzip.compress(b"text\n")
+    file = RemoteFile("a.gz", "http://no.where/", len(content), hashlib.sha256(content).hexdigest())
+    monkeypatch.setitem(fetching.fetchable._members, "multi30k", Fetchable("research", [file]))
+    (tmp_path / "a.gz").write_bytes(content)
+    assert run(["data", "fetch", "multi30k", "--from", str(tmp_path)]) == 2
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert "not a directory; set HEADCOUNT_DATA to a folder of your own" in error
+
+
+def test_a_damaged_copy_in_the_cache_is_called_so(capsys, own_cache: Path) -> None:
+    (own_cache / "multi30k").mkdir(parents=True)
+    for name in ("train.en.gz", "train.de.gz"):
+        (own_cache / "multi30k" / name).write_bytes(b"x")
+    assert run(["data", "list"]) == 0
+    assert "checksum differs from the published file" in capsys.readouterr().out
+
+
+def test_own_tables_are_shown(capsys, tmp_path: Path) -> None:
+    names = []
+    for split in ("train", "valid", "test"):
+        path = tmp_path / f"{split}.tsv"
+        path.write_text(f"one {split}\teins {split}\n", encoding="utf-8")
+        names.append(str(path))
+    assert run(["data", "show", "--tsv", *names]) == 2
+    assert "--source-language" in capsys.readouterr().err
+    languages = ["--source-language", "en", "--target-language", "de"]
+    assert run(["data", "show", "--tsv", *names, *languages]) == 0
+    said = capsys.readouterr().out
+    assert "train 1, valid 1, test 1 sentence pairs" in said
+    assert "one test" in said and "eins test" in said
 
 
 def test_only_what_was_given_is_passed_on() -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -109,6 +110,9 @@ def test_a_misspelt_corpus_leaves_no_folder(tmp_path, capsys, words, code, messa
         ("network.initialisation=xaver", "did you mean 'xavier'"),
         ("vocabulary.joint=false", "needs a joint vocabulary"),
         ("vocabulary.kind=bpee", "did you mean 'bpe'"),
+        ("vocabulary.size=259", "too small for kind 'bpe': give at least 260"),
+        ("seed=4294967296", "seed: Input should be less than 4294967296"),
+        ("training.learning_rate=inf", "learning_rate: Input should be a finite number"),
         ("training.schedule=constnat", "did you mean 'constant'"),
         ("score.metrics=['confidenc']", "did you mean 'confidence'"),
         ("reliability.metrics=['confidenc']", "did you mean 'confidence'"),
@@ -127,6 +131,23 @@ def test_merge_dropout_without_merges_leaves_no_folder(tmp_path, capsys):
     words = ["run", "-o", str(tmp_path / "run"), "--set", "training.merge_dropout=0.1"]
     assert cli.run([*words, "--set", "vocabulary.kind=word"]) == 2
     assert "needs a vocabulary of the kind 'bpe', not 'word'" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("split", ["train", "valid", "test"])
+def test_a_sentence_of_too_many_tokens_is_named_before_any_update(
+    tmp_path, capsys, run_words, split
+):
+    words = run_words(tmp_path / "run")
+    at = words.index(f"--{split}") + 2  # the target side
+    long = Path(words[at]).read_text(encoding="utf-8").splitlines()
+    long[2] = "elm " * 90
+    words[at] = str(tmp_path / f"{split}.de")
+    Path(words[at]).write_text("\n".join(long) + "\n", encoding="utf-8")
+    assert cli.run([*words, "--set", "network.max_positions=60"]) == 1
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert f"{split}: target sentence 3 has" in error
+    assert "leave it out, or train with a larger max_positions" in error
     assert not (tmp_path / "run").exists()
 
 

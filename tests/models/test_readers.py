@@ -82,15 +82,15 @@ def test_different_lengths_are_named(tmp_path: Path) -> None:
 
 
 def test_empty_lines_are_counted_and_dropped_only_on_request(tmp_path: Path) -> None:
-    source = put(tmp_path, "a", "one\n\nthree\n  \u2028\nfive\n")
-    target = put(tmp_path, "b", "eins\nzwei\n\t\nvier\nfünf\n")
+    source = put(tmp_path, "a", "one\n\nthree\n  \u2028\n\u200b\ufeff\nfive\n")
+    target = put(tmp_path, "b", "eins\nzwei\n\t\nvier\nund\nfünf\n")
     message = refused(read_pairs(source, target))
-    assert f"3 empty lines (the first: {source}, line 2)" in message
+    assert f"4 empty lines (the first: {source}, line 2)" in message
     assert "--drop-empty" in message
     skipped = Skipped()
     kept = list(read_pairs(source, target, drop_empty=True, skipped=skipped))
     assert kept == [("one", "eins"), ("five", "fünf")]
-    assert skipped.pairs == 3
+    assert skipped.pairs == 4
 
 
 def test_empty_tsv_sides_are_counted_too(tmp_path: Path) -> None:
