@@ -300,6 +300,8 @@ def open_run(path: Path) -> RunFolder:
     Raises:
         DataError: no run, or one whose training has not ended.
     """
+    if (path / "model.json").exists() and not (path / "run.json").exists():
+        raise DataError(f"{path} is a model and no run: name its run, and this with --model")
     run = RunFolder.open(path)
     if not (run.model / "model.json").exists():
         raise DataError(f"{path} has no trained model yet: go on with `headcount run -o {path}`")

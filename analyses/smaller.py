@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..models.data.parallel_text import Corpus, ParallelText
+from ..models.errors import UsageError
 from ..models.pruning.plan import PruningPlan
 from ..models.quality import RESAMPLES, signature
 from ..models.settings import Settings
@@ -75,28 +76,37 @@ def smaller(
     recipe: Recipe,
     folder: Path,
     plan: PruningPlan | None = None,
+    start: Translator | None = None,
 ) -> tuple[Translator, PruningPlan, Result]:
     """Make the smaller model that the goal asks for.
 
     Args:
         recipe: how the model was trained.
         folder: keeps the states of trainings, so that an interrupted search goes on.
-        plan: heads to remove, instead of a way and a goal.
+        plan: heads to remove, instead of a way and a number.
+        start: a smaller model that was made of this one, from which more heads go; what is
+            reached is compared with the whole one, which also teaches.
 
     Raises:
         ThresholdError: no model meets the goal.
-        UsageError: a goal, a way, an option or a plan that does not fit the model.
+        UsageError: a goal, a way, an option, a plan or a start that does not fit the model.
     """
     stopwatch = Stopwatch()
-    layout, model = translator.layout, translator.fingerprint
+    first = translator if start is None else start
+    layout, model = first.layout, translator.fingerprint
+    if not set(layout) <= set(translator.layout):
+        raise UsageError("the model to start from has heads that the run's does not have")
     goal, way = settings.goal, None
     if plan is not None:
-        plan.check(model, layout)
+        _check_alone(settings)
+        plan.check(first.fingerprint, layout)
         sites = tuple(dict.fromkeys(head.site for head in layout))
-        goal = Goal(heads=len(layout) - len(plan.removed), sites=sites)
+        limit = {"max_bleu_loss": goal.max_bleu_loss, "by": goal.by}
+        goal = Goal(heads=len(layout) - len(plan.removed), sites=sites).with_changes(**limit)
         way = Planned.by(plan)
     goal.count(layout)
-    task = Task(translator, corpus, recipe, goal.candidates(layout), seed, folder, progress)
+    candidates = goal.candidates(layout)
+    task = Task(first, corpus, recipe, candidates, seed, folder, progress, reference=translator)
     search = Search(
         task,
         way or way_of(settings.way, settings.options),
@@ -125,8 +135,20 @@ def smaller(
         signatures={"bleu": signature("bleu", test.target), "chrf": signature("chrf", test.target)},
     )
     described = settings.with_changes(goal=goal.model_dump()).model_dump(mode="json")
-    made = PruningPlan(model, plan.way if plan else settings.way, trial.removed)
+    gone = tuple(head for head in translator.layout if head not in layout)
+    removed = (*gone, *trial.removed)
+    made = PruningPlan(model, plan.way if plan else settings.way, removed)
     return trial.model, made, Result("smaller", tables, described, origin, _remarks(trial))
+
+
+def _check_alone(settings: SmallerSettings) -> None:
+    """Refuse what would be said beside a plan, which names the heads."""
+    goal = settings.goal
+    numbers = (goal.heads, goal.keep, goal.speedup)
+    if any(it is not None for it in numbers) or goal.sites != Goal().sites or settings.options:
+        raise UsageError(
+            "a plan names the heads that go: leave out how many, where and how they are chosen"
+        )
 
 
 def _head(text: ParallelText, sentences: int | None) -> ParallelText:

@@ -125,8 +125,15 @@ class WaysSettings(Settings):
         Raises:
             UsageError: see `members`; sites without heads, or shares that are none.
         """
-        self.members()
-        head_counts(len(Goal(sites=self.sites).candidates(layout)), self.shares)
+        candidates = Goal(sites=self.sites).candidates(layout)
+        counts = head_counts(len(candidates), self.shares)[1:]
+        for name, member in self.members().items():
+            least = member.least(candidates, layout)
+            if member.minimum and (low := [it for it in counts if it < least]):
+                raise UsageError(
+                    f"{low[0]} heads cannot be left by {name} where every sublayer keeps "
+                    f"{member.minimum} (--minimum): {least} have to stay"
+                )
 
 
 def ways(
@@ -156,7 +163,7 @@ def ways(
     stopwatch = Stopwatch()
     layout = translator.layout
     settings.check(layout)
-    _check_alike(translator, others)
+    check_alike(translator, others)
     data = corpus.test.head(settings.sentences)
     with nullcontext(str(folder)) if folder else TemporaryDirectory() as place:
         tasks = [Task(translator, corpus, recipe, layout.heads, seed, Path(place))]
@@ -201,8 +208,12 @@ def ways(
     return Result("ways", tables, described, origin, _remarks(settings, recipe, others))
 
 
-def _check_alike(translator: Translator, others: Sequence[Training]) -> None:
-    """Refuse models that are no other training of the same network, or one that comes twice."""
+def check_alike(translator: Translator, others: Sequence[Training]) -> None:
+    """Refuse models that are no other training of the same network, or one that comes twice.
+
+    Raises:
+        UsageError: one of these.
+    """
     seen = {translator.fingerprint}
     for it in others:
         if it.translator.layout != translator.layout:
@@ -262,8 +273,8 @@ def _repeated(name: str, member: Way, tasks: Sequence[Task], settings: WaysSetti
     """Return the arms of one way, in folders of their own, as many for every model."""
     finish = settings.finish
     trained = finish.updates() > 0
-    if member.begins and trained:
-        finish = finish.with_changes(share=None)  # it is trained to its end
+    if member.begins and trained:  # it is trained to its end, as any training is
+        finish = Finish(finetune=finish.finetune, distil=finish.distil)
     repetitions = settings.seeds if trained or member.seeded else 1
     if name == RANDOM:
         repetitions = settings.draws or (settings.seeds if trained else UNTRAINED_DRAWS)

@@ -53,11 +53,14 @@ def compare_ways(
     Raises:
         UsageError: an option that has no meaning here, or a folder that holds something else.
     """
+    from ..analyses.ways import check_alike
+
     repetitions, runs = _repetitions(given.get("seeds", ()))
     values = {**given, "seeds": repetitions} if "seeds" in given else given
     settings = _settings(names, values, curve, pipeline.translator.layout)
     settings.check(pipeline.translator.layout)
     others = [_training(path, pipeline) for path in runs]
+    check_alike(pipeline.translator, others)
     if output is None:
         result = _of_run(pipeline, settings, seed, others)
     else:
@@ -96,10 +99,15 @@ def _of_run(
     from ..analyses.pipeline import MEASURING
     from ..analyses.provenance import code_fingerprint, fingerprint
     from ..analyses.result import Result
+    from ..models.files import sha256_of
 
-    run = pipeline.run
+    run, roles = pipeline.run, pipeline.run.result("roles") / "result.json"
+    asked = settings.model_dump(mode="json", exclude={"jobs"})  # jobs change no number
+    recipes = [pipeline.settings.recipe, *(it.recipe for it in others)]
     inputs = {
-        "settings": fingerprint([settings.model_dump(mode="json"), seed]),
+        "settings": fingerprint([asked, seed, [it.name for it in others]]),
+        "recipes": fingerprint([repr(it) for it in recipes]),
+        "roles": sha256_of(roles) if roles.exists() else "none",
         "weights": fingerprint(
             [pipeline.translator.fingerprint, *(it.translator.fingerprint for it in others)]
         ),

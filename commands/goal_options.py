@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from ..analyses.pipeline import Pipeline
     from ..analyses.result import Result
     from ..analyses.smaller import SmallerSettings
+    from ..models.pruning.plan import PruningPlan
+    from ..models.transformer import TransformerTranslator
 
 _GIVEN = "headcount.smaller"
+_BESIDE_PLAN = ("heads", "keep", "speedup", "price", "way", "minimum", "sites")
+"""Options that say which heads go, as a plan does."""
 GOALS = ("heads", "keep", "max_bleu_loss", "speedup", "price", "plan")
 
 
@@ -49,6 +53,9 @@ def given_goal(*, comparing: bool = False) -> dict[str, Any]:
             "say how small the model shall be: --heads, --keep, --max-bleu-loss, --speedup, "
             "--lambda or --plan"
         )
+    if "plan" in given and (more := [name for name in _BESIDE_PLAN if name in given]):
+        flag = more[0].replace("price", "lambda")
+        raise UsageError(f"--plan names the heads that go, so --{flag} has no meaning beside it")
     return given
 
 
@@ -68,16 +75,22 @@ def make_smaller(pipeline: Pipeline, given: dict[str, Any], seed: int, as_json: 
     from ..analyses.provenance import fingerprint
     from ..analyses.smaller import smaller
     from ..models.pruning.plan import PruningPlan
-    from ..models.training.from_corpus import Recipe
     from .also import remove_units, save_units, show_units, units_settings
 
     own, translator = pipeline.settings, pipeline.translator
+    start = _started(given["model"], translator) if "model" in given else None
     settings = _settings(given)
     units_settings(settings, given)  # refused now, before anything is done
     plan = PruningPlan.load(given["plan"]) if "plan" in given else None
-    folder = given.get("save") or pipeline.run.path / "smaller" / _name(given, settings)
-    recipe = Recipe(own.vocabulary, own.network, own.training, own.seed)
-    about = [settings.model_dump(mode="json"), translator.fingerprint, seed]
+    folder = given.get("save") or pipeline.run.path / "smaller" / _name(given, settings, plan)
+    recipe = own.recipe
+    about = [
+        settings.model_dump(mode="json"),
+        (start or translator).fingerprint,
+        seed,
+        repr(recipe),
+        [str(head) for head in plan.removed] if plan else None,
+    ]
     with _new_folder(folder) as scratch:
         model, made, result = smaller(
             translator,
@@ -88,6 +101,7 @@ def make_smaller(pipeline: Pipeline, given: dict[str, Any], seed: int, as_json: 
             recipe=recipe,
             folder=scratch / fingerprint(about)[:16],
             plan=plan,
+            start=start,
         )
         units = None
         if "also" in given:
@@ -140,11 +154,30 @@ def _kept(text: str) -> dict[str, Any]:
         ) from None
 
 
-def _name(given: dict[str, Any], settings: SmallerSettings) -> str:
+def _started(folder: Path, whole: TransformerTranslator) -> TransformerTranslator:
+    """Return the smaller model that more heads are to be taken from.
+
+    Raises:
+        UsageError: it was not made from the whole one.
+    """
+    from ..models.transformer import TransformerTranslator
+
+    start = TransformerTranslator.load(folder, whole.device)
+    own = {side: it.fingerprint for side, it in whole.vocabularies.items()}
+    if own != {side: it.fingerprint for side, it in start.vocabularies.items()}:
+        raise UsageError(f"{folder} has other vocabularies than the run: name a model made from it")
+    return start
+
+
+def _name(given: dict[str, Any], settings: SmallerSettings, plan: PruningPlan | None) -> str:
     """Return the name of the folder of a model nobody named."""
+    from ..analyses.provenance import fingerprint
+
     goal = settings.goal
-    if "plan" in given:
-        return f"plan-{given['plan'].stem}"
+    before = f"{given['model'].resolve().name}-" if "model" in given else ""
+    if plan is not None:
+        named = fingerprint([plan.model, [str(head) for head in plan.removed]])
+        return f"{before}plan-{named[:8]}"
     if goal.heads is not None:
         wanted = f"heads-{goal.heads}"
     elif goal.keep is not None:
@@ -155,7 +188,7 @@ def _name(given: dict[str, Any], settings: SmallerSettings) -> str:
         wanted = f"loss-{goal.max_bleu_loss:g}"
     else:
         wanted = f"lambda-{settings.options.get('price', 0):g}"
-    return f"{settings.way}-{wanted}"
+    return f"{before}{settings.way}-{wanted}"
 
 
 @contextmanager
@@ -289,6 +322,14 @@ _OPTIONS = [
         "Remove the heads that plan.json of an earlier model names.",
         type=click.Path(path_type=Path),
         metavar="FILE",
+    ),
+    collected(
+        "--model",
+        "model",
+        "Take the heads from this smaller model of RUN; what is reached is compared with the "
+        "whole one, which also teaches.",
+        type=click.Path(path_type=Path),
+        metavar="FOLDER",
     ),
     collected(
         "--set",

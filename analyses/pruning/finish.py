@@ -83,7 +83,7 @@ class Finish(Settings):
             return smaller
         rate = self.rate or (1.0 if trained < 1 else 0.3)
         settings = task.training(share, rate, average=self.average, saves=self.validations)
-        teacher = task.translator if self.distil else None
+        teacher = task.whole if self.distil else None
         last = self.validations == 1
         return task.train(f"finetune-{name}", smaller, settings, teacher=teacher, keep_last=last)
 

@@ -68,7 +68,7 @@ class Goal(Settings):
         """Return the number of heads that shall be left at the sites; None where it is open.
 
         Raises:
-            UsageError: more heads than there are, or none in the whole model.
+            UsageError: as many heads as there are or more, or none in the whole model.
         """
         total = len(self.candidates(layout))
         if self.heads is None and self.keep is None:
@@ -78,7 +78,14 @@ class Goal(Settings):
             raise UsageError(f"{wanted} heads cannot be left of {total}: ask for less than {total}")
         if wanted < fewest(layout, total):
             raise UsageError("a model without any head cannot translate: leave at least one head")
+        if wanted == total:
+            raise UsageError(f"{self.where}all {total} heads would stay: ask for fewer")
         return wanted
+
+    @property
+    def where(self) -> str:
+        """Name the sites in front of a number of heads, where not all may lose some."""
+        return "" if set(self.sites) == set(SITES) else f"at {' and '.join(self.sites)}, "
 
     def allows(self, loss: Difference) -> bool:
         """Say whether a loss of BLEU (a negative difference) is within what is allowed."""
@@ -103,7 +110,7 @@ def way_of(name: str, options: dict[str, Any]) -> Way:
         return way[name].from_dict(options, f"way {name}")
     if name in metric:
         return ByImportance.from_dict({"metric": name, **options}, f"way {name}")
-    raise UsageError(f"unknown way '{name}'" + did_you_mean(name, [*way, *metric]))
+    raise UsageError(f"unknown way '{name}'" + did_you_mean(name, {*way, *metric}))
 
 
 class Planned(Way):

@@ -29,11 +29,16 @@ from ...models.translator import SearchSettings, Translator
 from ..points import reference_losses
 from ..provenance import Stopwatch
 from .finish import Finish
-from .goal import Goal, fewest
+from .goal import Goal
 from .way import Chosen, Task, Way
 
 SPEED_ROUNDS = 3
 """Times that whole and smaller model are timed in turn."""
+
+
+LEAST, MOST = 0.1, 10.0
+"""Prices in nats, for all heads together, that are proposed after one that did far too little
+or far too much: between them some heads close and some stay in the models that we know."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,7 @@ class Search:
     """Tries smaller models and keeps what each of them did.
 
     Args:
-        task: the whole model and its text.
+        task: the model that is cut, the whole one, and the text.
         way: how heads are chosen.
         finish: what is done after they are gone.
         goal: what is searched.
@@ -94,7 +99,8 @@ class Search:
     tried: dict[int, Trial] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.whole = self._translations(self.task.translator)
+        self.whole = self._translations(self.task.whole)
+        self.least = self.way.least(self.task.candidates, self.task.translator.layout)
         self._order: Chosen | None = None
 
     def run(self) -> tuple[Trial, str]:
@@ -106,6 +112,11 @@ class Search:
         """
         wanted = self.goal.count(self.task.translator.layout)
         if wanted is not None:
+            if wanted < self.least:
+                raise UsageError(
+                    f"{wanted} heads cannot be left where every sublayer keeps {self.way.minimum} "
+                    f"(--minimum): {self.least} have to stay"
+                )
             return self._counted(wanted)
         if self.goal.speedup is not None:
             return self._faster(self.goal.speedup)
@@ -126,12 +137,11 @@ class Search:
                 f"with {heads} heads the validation loss is {trial.loss}, more than the "
                 f"{self.goal.max_bleu_loss:g} allowed by its {self.goal.by}: keep more heads"
             )
-        return trial, why or f"{heads} heads were asked for"
+        return trial, why or f"{self.goal.where}{heads} heads were asked for"
 
     def _faster(self, wanted: float) -> tuple[Trial, str]:
         """Bisect for the largest model that decodes `wanted` times as fast."""
-        layout, total = self.task.translator.layout, len(self.task.candidates)
-        fast, slow = fewest(layout, total), total
+        fast, slow = self.least, len(self.task.candidates)
         best = self._speedup(fast)
         if best < wanted:
             raise ThresholdError(
@@ -156,7 +166,7 @@ class Search:
         ratios = []
         for _ in range(SPEED_ROUNDS):
             seconds = []
-            for model in (self.task.translator, cut):
+            for model in (self.task.whole, cut):
                 clock = Stopwatch()
                 model.translate(self.data.source, self.search)
                 seconds.append(clock.seconds)
@@ -170,17 +180,20 @@ class Search:
         left = total if chosen.left is None else chosen.left
         if left in (0, total):
             what, longer = ("all", "") if left == 0 else ("none", " or train for longer")
-            try_ = price / 4 if left == 0 else price * 4
+            try_ = min(price / 4, MOST) if left == 0 else max(price * 4, LEAST)
             raise ThresholdError(
                 f"lambda {price:g} closes {what} of the {total} heads: try {try_:g}{longer}, or "
                 "ask for a number of heads"
             )
-        return self._tried(left, chosen, Stopwatch()), f"lambda {price:g} leaves {left} heads"
+        said = f"lambda {price:g} leaves {left} heads"
+        if left < self.least:
+            left, said = self.least, f"{said}, but {self.least} have to stay (--minimum)"
+        return self._tried(left, chosen, Stopwatch()), said
 
     def _smallest(self) -> tuple[Trial, str]:
         """Bisect for the smallest model whose loss is allowed."""
         total = len(self.task.candidates)
-        refused, accepted = fewest(self.task.translator.layout, total) - 1, total
+        refused, accepted = self.least - 1, total
         while accepted - refused > 1:
             heads = (accepted + refused) // 2
             if self.trial(heads).accepted:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...models.data.parallel_text import ParallelText
-from ...models.gates import SITES
+from ...models.gates import SITES, HeadLayout
 from ...models.quality import paired, quality
 from ...models.transformer import TransformerTranslator
 from ...models.translator import Translator
@@ -51,7 +51,7 @@ TRIED = (
 KEPT = (
     *HEAD,
     Column("kept", "truth", "whether the smaller model has the head"),
-    Column("step", "whole", "1 = would go first; empty for a head that may not go"),
+    Column("step", "whole", "1 = would go first; empty for a head that may not go or had gone"),
 )
 COST = (
     Column("model", "text", "whole, smaller, or the same shape from scratch"),
@@ -100,7 +100,7 @@ def smaller_tables(
         proof: what `compared` found.
         memory: whether to measure the peak of memory, each in a process of its own.
     """
-    layout = trial.chosen.translator.layout
+    layout = search.task.whole.layout
     left = trial.model.layout
     n, n_valid = (f"{len(it)} sentences ({it.name})" for it in (test, search.data))
     how = f"95 % percentile bootstrap over sentences, {search.resamples} resamples"
@@ -122,7 +122,7 @@ def smaller_tables(
         "outcome": Table.of("The models on test text.", OUTCOME, outcome, n=n, interval=how),
         "cost": _cost_table(models, measured, test, search.search.beam, memory=memory),
         "tried": Table.of("Models on the way.", TRIED, tried, n=n_valid, interval=how),
-        "kept": Table.of("Every head of the whole model.", KEPT, _kept(trial)),
+        "kept": Table.of("Every head of the whole model.", KEPT, _kept(trial, layout)),
         "gates": Table.of("How the choice came about.", GATES, gates),
         "trajectory": Table.of("Every head on the way.", TRAJECTORY, trajectory),
         "proof": Table.of("Closed gates against heads cut out of the weights.", PROOF, [row]),
@@ -239,12 +239,12 @@ def _tried_record(trial: Trial) -> Record:
     }
 
 
-def _kept(trial: Trial) -> list[Record]:
-    """Return the rows of `KEPT`, in layout order."""
+def _kept(trial: Trial, layout: HeadLayout) -> list[Record]:
+    """Return the rows of `KEPT`, in the order of the whole model's layout."""
     steps = {head: step for step, head in enumerate(trial.chosen.order, 1)}
     return [
         {**head._asdict(), "kept": head in trial.model.layout, "step": steps.get(head)}
-        for head in trial.chosen.translator.layout
+        for head in layout
     ]
 
 

@@ -57,6 +57,8 @@ class Task:
         folder: keeps the states of trainings, so that an interrupted one goes on.
         progress: hears how far long work has come.
         encoded: the training text, where it was encoded already.
+        reference: the whole model, where `translator` is a smaller one that was made of it: what
+            quality is compared with, and who teaches.
     """
 
     translator: Translator
@@ -67,6 +69,12 @@ class Task:
     folder: Path
     progress: Progress = silent
     encoded: TrainingText | None = None
+    reference: Translator | None = None
+
+    @property
+    def whole(self) -> Translator:
+        """The model that a smaller one is compared with."""
+        return self.reference or self.translator
 
     @cached_property
     def text(self) -> TrainingText:
@@ -227,6 +235,15 @@ class Way(Settings):
         chosen = self.choose(task, heads)
         order = spared(chosen.order, chosen.translator.layout, self.minimum)
         return replace(chosen, order=order)
+
+    def least(self, candidates: Sequence[Head], layout: HeadLayout) -> int:
+        """Return how many candidates have to stay: one head at all, and `minimum` a sublayer."""
+        mine = set(candidates)
+        kept = (
+            min(self.minimum, sum(Head(*attention, head) in mine for head in ids))
+            for attention, ids in layout.by_attention
+        )
+        return max(1 if len(mine) == len(layout) else 0, sum(kept))
 
 
 way: Registry[type[Way]] = Registry("way")

@@ -52,12 +52,22 @@ class PruningPlan:
             plan = json.loads(path.read_text(encoding="utf-8"))
             if plan["format"] != FORMAT:
                 raise DataError(f"{path} is not a plan of format '{FORMAT}'")
-            heads = tuple(Head.parse(text) for text in plan["removed"])
+            removed = plan["removed"]
+            if not isinstance(removed, list):
+                raise TypeError
+            heads = tuple(Head.parse(text) for text in removed)
             return cls(str(plan["model"]), str(plan["way"]), heads)
         except OSError as error:
-            raise DataError(f"{path} cannot be read: {error.strerror}") from None
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise DataError(f"{path} is not a pruning plan: {error!r}") from None
+            what = (error.strerror or str(error)).lower()
+            raise DataError(f"{path} cannot be read: {what}; check the path") from None
+        except UsageError as error:
+            raise UsageError(f"{path}: {error}") from None
+        except ValueError as error:
+            raise DataError(f"{path} is not JSON ({error}); restore it") from None
+        except (KeyError, TypeError, AttributeError):
+            raise DataError(
+                f"{path} is not a pruning plan: give the plan.json of a smaller model"
+            ) from None
 
     def check(self, model: str, layout: HeadLayout) -> None:
         """Make sure that the plan can be carried out on a model.

@@ -6,8 +6,9 @@ from made_translators import CARRIER
 
 from headcount.analyses.pruning import arms
 from headcount.analyses.pruning.finish import Finish
+from headcount.analyses.pruning.way import Task, way
 from headcount.analyses.pruning.way_tables import _knee
-from headcount.analyses.ways import Training, WaysSettings, ways
+from headcount.analyses.ways import Training, WaysSettings, _repeated, ways
 from headcount.models.data.vocabulary import VocabularySettings
 from headcount.models.errors import UsageError
 from headcount.models.gates import Attention
@@ -125,6 +126,46 @@ def test_the_control_stands_beside_the_way_whose_shapes_it_has(compare):
     assert list(one.index) == ["leave_one_out", "from scratch"]
     assert one.loc["from scratch", "parameters"] == one.loc["leave_one_out", "parameters"]
     assert one.loc["from scratch", "bleu"] < one.loc["leave_one_out", "bleu"]
+
+
+def test_a_way_that_begins_a_training_ends_it_at_its_own_rate(planted, tmp_path):
+    recipe = Recipe(VocabularySettings(kind="word"), planted.network.settings, TRAINING, 0)
+    task = Task(planted, planted_corpus(32), recipe, planted.layout.heads, 0, tmp_path)
+    [early] = _repeated("early", way["early"](), [task], WaysSettings(seeds=1))
+    [other] = _repeated("l0", way["l0"](), [task], WaysSettings(seeds=1))
+    assert (early.finish.rate, early.finish.updates(0.2)) == (None, 0.8)
+    assert early.finish == Finish()
+    assert other.finish == WaysSettings().finish
+
+
+def test_what_another_comparison_left_in_the_folder_is_not_gone_on_with(
+    compare, tmp_path, monkeypatch
+):
+    """A was killed, then B with another fine-tuning: A goes on from its own models."""
+
+    def settings(rate):
+        finish = Finish(share=0.1, rate=rate, average=1, validations=1)
+        more = {"ways": ("leave_one_out",), "finish": finish, "shares": (0.7, 0.5, 0.3)}
+        return SETTINGS.with_changes(**more, seeds=1)
+
+    def killed_after(points, rate):
+        real, made = arms.measure, []
+
+        def stopped(*arguments):
+            if len(made) == points:
+                raise KeyboardInterrupt
+            made.append(1)
+            return real(*arguments)
+
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(arms, "measure", stopped)
+            compare(settings(rate), tmp_path)
+
+    killed_after(1, 0.1)
+    killed_after(1, 1.0)
+    columns = ["heads_left", "nll"]
+    resumed = compare(settings(0.1), tmp_path).tables["curve"].rows[columns]
+    assert resumed.equals(compare(settings(0.1)).tables["curve"].rows[columns])
 
 
 @pytest.fixture(scope="module")

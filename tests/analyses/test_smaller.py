@@ -243,13 +243,33 @@ def test_a_plan_is_followed_to_the_letter(make, planted):
         make({}, plan=replace(plan, removed=(Head("encoder", 7, 0),)))
 
 
-@pytest.mark.parametrize(
-    ("price", "what", "try_"), [(1e6, "all", "250000"), (1e-7, "none", "4e-07")]
-)
+@pytest.mark.parametrize(("price", "what", "try_"), [(1e6, "all", "10,"), (1e-7, "none", "0.1 ")])
 def test_a_price_that_decides_nothing_is_said_with_a_proposal(make, price, what, try_):
     options = {"price": price, "share": 0.5, "gate_rate": 0.5}
     with pytest.raises(ThresholdError, match=f"closes {what} of the 18 heads: try {try_}"):
         make({}, way="l0", options=options)
+
+
+def test_every_search_keeps_to_the_minimum(make, monkeypatch):
+    model, _, _ = make({"max_bleu_loss": 0.3}, options={"minimum": 1})
+    assert all(ids for _, ids in model.layout.by_attention)
+    assert len(model.layout) == 6  # one of each sublayer
+    with pytest.raises(UsageError, match=r"5 heads cannot be left .* 6 have to stay"):
+        make({"heads": 5}, options={"minimum": 1})
+    options = {"price": 3.0, "share": 0.5, "gate_rate": 0.5, "minimum": 2}
+    model, _, result = make({}, way="l0", options=options)
+    assert len(model.layout) >= 12
+    if len(model.layout) == 12:
+        assert "12 have to stay" in answers(result)["why it stopped"]
+
+
+def test_a_plan_keeps_to_an_allowed_loss(make, planted):
+    """Without the carrier nothing is left of the translation."""
+    plan = PruningPlan(planted.fingerprint, "mine", (CARRIER,))
+    with pytest.raises(ThresholdError, match=r"more than the 0\.3 allowed by its mean"):
+        make({"max_bleu_loss": 0.3, "by": "mean"}, plan=plan)
+    with pytest.raises(UsageError, match="a plan names the heads that go"):
+        make({"heads": 3}, plan=plan)
 
 
 def test_fine_tuning_with_the_whole_model_as_teacher_is_kept_and_resumed(make, planted):

@@ -106,6 +106,50 @@ def test_a_plan_of_one_model_is_refused_by_another(finished, capsys, tmp_path):
     assert not third.exists()
 
 
+def test_plans_of_one_run_lie_side_by_side_and_keep_to_a_loss(finished, capsys, tmp_path):
+    run = Path(shutil.copytree(finished, tmp_path / "run"))
+    for heads in ("6", "5"):
+        folder = str(tmp_path / heads)
+        assert prune(run, "--heads", heads, "--finetune", "none", "--save", folder) == 0
+        assert prune(run, "--plan", f"{folder}/plan.json", "--finetune", "none") == 0
+    made = sorted((run / "smaller").iterdir())
+    sizes = {len(TransformerTranslator.load(folder).layout) for folder in made}
+    assert len(made) == 2 and sizes == {5, 6}
+    before = files_of(run)
+    words = ["--plan", f"{folder}/plan.json", "--finetune", "none", "--max-bleu-loss", "0"]
+    assert prune(run, *words, "--save", str(tmp_path / "never")) in (0, 3)
+    assert files_of(run) == before
+
+
+def test_more_heads_go_from_a_smaller_model(finished, capsys, tmp_path):
+    run = Path(shutil.copytree(finished, tmp_path / "run"))
+    words = ["--finetune", "none", "--json"]
+    assert prune(run, "--heads", "8", *words) == 0
+    first = run / "smaller" / "leave_one_out-heads-8"
+    capsys.readouterr()
+    assert prune(run, "--model", str(first), "--heads", "5", *words) == 0
+    said = json.loads(capsys.readouterr().out)
+    folder = run / "smaller" / "leave_one_out-heads-8-leave_one_out-heads-5"
+    assert said["folder"] == str(folder)
+    second = TransformerTranslator.load(folder)
+    assert set(second.layout) < set(TransformerTranslator.load(first).layout)
+    # What was reached is compared with the whole model of the run, and so is its plan.
+    assert [row["heads"] for row in said["outcome"]] == [12, 5]
+    assert len(said["kept"]) == 12
+    whole = TransformerTranslator.load(run / "model")
+    plan = PruningPlan.load(folder / "plan.json")
+    plan.check(whole.fingerprint, whole.layout)
+    assert set(whole.layout) - set(plan.removed) == set(second.layout)
+    assert whole.without(plan.removed).fingerprint == second.fingerprint
+
+    assert prune(first, "--heads", "5", *words) == 1
+    assert "is a model and no run: name its run, and this with --model" in capsys.readouterr().err
+    assert prune(run, "--model", str(first), "--heads", "8", *words) == 2
+    assert "all 8 heads would stay" in capsys.readouterr().err
+    assert prune(run, "--model", str(tmp_path), "--heads", "5", *words) == 1
+    assert "holds no finished model" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
@@ -124,7 +168,13 @@ def test_a_plan_of_one_model_is_refused_by_another(finished, capsys, tmp_path):
         (["--way", "l0"], 2, "say how small the model shall be"),
         (["--plan", "missing.json"], 1, "missing.json cannot be read"),
         (["--way", "l0", "--lambda", "1e6", "--set", "options.gate_rate=2"], 3, "closes all of"),
-        (["--way", "l0", "--lambda", "1e-6"], 3, "closes none of the 12 heads: try 4e-06"),
+        (["--way", "l0", "--lambda", "1e-6"], 3, "closes none of the 12 heads: try 0.1 or"),
+        (["--keep", "100%"], 2, "all 12 heads would stay: ask for fewer"),
+        (["--heads", "4", "--sites", "encoder"], 2, "at encoder, all 4 heads would stay"),
+        (["--heads", "3", "--minimum", "2"], 2, "every sublayer keeps 2 (--minimum): 6 have to"),
+        (["--plan", "plan.json", "--heads", "3"], 2, "so --heads has no meaning beside it"),
+        (["--plan", "plan.json", "--lambda", "3"], 2, "so --lambda has no meaning beside it"),
+        (["--compare", "l0", "--points", "3", "--minimum", "2"], 2, "3 heads cannot be left by l0"),
     ],
 )
 def test_what_makes_no_sense_is_said_and_changes_nothing(
@@ -175,15 +225,18 @@ def test_a_choice_is_repeated_on_other_trainings(finished, capsys, tmp_path):
     assert (result.tables["summary"].rows["repetitions"] == 2).all()
     capsys.readouterr()
     shutil.rmtree(tmp_path / "ways")
+    before = files_of(again)
     for seeds, code, message in (
-        (str(finished), 2, "has the weights of another run"),
+        (str(again), 2, "has the weights of another run"),
         ("0", 2, "give one number, at least 1"),
-        (str(tmp_path / "nowhere"), 1, "holds no run"),
+        (str(tmp_path / "nowhere"), 1, "no such folder"),
     ):
-        assert prune(finished, *words, "--seeds", seeds) == code
-        error = capsys.readouterr().err
-        assert message in error and error.count("\n") == 1
+        for place in (words, words[:-2]):  # apart, and in the run
+            assert prune(again, *place, "--seeds", seeds) == code
+            error = capsys.readouterr().err
+            assert message in error and error.count("\n") == 1
     assert not (tmp_path / "ways").exists()
+    assert files_of(again) == before
 
 
 def test_a_comparison_is_a_stage_of_the_run(finished, capsys, tmp_path):
@@ -204,6 +257,15 @@ def test_a_comparison_is_a_stage_of_the_run(finished, capsys, tmp_path):
     assert prune(run, *words, "--json") == 0
     assert {"curve", "against", "overview", "gone"} <= set(json.loads(capsys.readouterr().out))
     assert files_of(run / "results") == before
+    # Jobs change no number, but roles belong to what is told.
+    words[words.index("--jobs") + 1] = "2"
+    assert prune(run, *words) == 0
+    assert files_of(run / "results") == before
+    roles = {kind for kind in result.tables["gone"].rows["kind"] if kind == "role"}
+    assert roles == {"role"}
+    shutil.rmtree(run / "results" / "roles")
+    assert prune(run, *words) == 0
+    assert "role" not in set(Result.load(run / "results" / "ways").tables["gone"].rows["kind"])
 
 
 @pytest.mark.parametrize(

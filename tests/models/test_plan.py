@@ -36,7 +36,11 @@ def test_a_plan_that_does_not_fit_is_refused(model, removed, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "not a pruning plan"),
+        ("{", "is not JSON"),
+        (
+            json.dumps({"format": "headcount plan 1", "model": "a", "way": "b", "removed": "abc"}),
+            r"plan\.json is not a pruning plan",
+        ),
         ("[]", "not a pruning plan"),
         (json.dumps({"format": "headcount plan 9"}), "format"),
         (json.dumps({"format": "headcount plan 1", "model": "a"}), "not a pruning plan"),
@@ -54,7 +58,7 @@ def test_a_plan_with_something_that_is_no_head_is_refused(tmp_path):
     path.write_text(
         json.dumps({"format": "headcount plan 1", "model": "a", "way": "l0"} | {"removed": ["x"]})
     )
-    with pytest.raises(UsageError, match="does not name a head"):
+    with pytest.raises(UsageError, match=r"plan\.json: 'x' does not name a head"):
         PruningPlan.load(path)
     with pytest.raises(DataError, match="cannot be read"):
         PruningPlan.load(tmp_path / "missing.json")
