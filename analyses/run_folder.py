@@ -234,21 +234,6 @@ class RunFolder:
             ValueError: an output lies outside the run.
             RuntimeError: the work returned without writing an output.
         """
-        try:
-            return self._stage(name, inputs, outputs, work)
-        except (UsageError, DataError):
-            if self._is_new(name):
-                self._withdraw()
-            raise
-
-    def _stage(
-        self,
-        name: str,
-        inputs: Mapping[str, str],
-        outputs: Sequence[Path],
-        work: Callable[[Stage], None],
-    ) -> bool:
-        """Do one stage, see `stage`."""
         with self.working():
             reason = self.why(name, inputs, outputs)
             if reason is None:
@@ -263,6 +248,8 @@ class RunFolder:
                 work(stage)
             except BaseException as error:
                 self.log(f"{name}: stopped by {type(error).__name__}")
+                if isinstance(error, UsageError | DataError) and self._is_new(name):
+                    self._withdraw()
                 raise
             self._finish(stage, inputs, outputs, stopwatch)
             self.log(f"{name}: done in {stopwatch.seconds:.1f} s")
