@@ -219,16 +219,16 @@ class RunFolder:
     ) -> bool:
         """Do one stage, unless it is done already; return whether there was work.
 
+        A run whose very first work is refused for its settings or its text (UsageError or
+        DataError), before there is anything to go on from, is taken away again: it would stand
+        in the way of the corrected command.
+
         Args:
             name: unique in the run, and fit for a folder's name.
             inputs: everything the outputs depend on, by name, as fingerprints or short texts.
             outputs: the files or folders that the work writes and nobody else does, such as
                 `run.model`; a relative path is one within the run.
             work: called when the stage has to be done.
-
-        A run whose very first work is refused for its settings or its text (UsageError or
-        DataError), before there is anything to go on from, is taken away again: it would stand
-        in the way of the corrected command.
 
         Raises:
             ValueError: an output lies outside the run.
