@@ -34,8 +34,6 @@ from .way import Chosen, Task, Way
 
 SPEED_ROUNDS = 3
 """Times that whole and smaller model are timed in turn."""
-
-
 LEAST, MOST = 0.1, 10.0
 """Prices in nats, for all heads together, that are proposed after one that did far too little
 or far too much: between them some heads close and some stay in the models that we know."""
