@@ -46,11 +46,12 @@ def make(planted, text, tmp_path):
     """Return the function that makes a smaller model of the planted one."""
     recipe = Recipe(VocabularySettings(kind="word"), planted.network.settings, TRAINING, 0)
 
-    def made(goal: dict, *, plan=None, **settings):
+    def made(goal: dict, *, plan=None, start=None, **settings):
         values = {"finish": NONE, "resamples": 100, "proof_sentences": 8, "memory": False}
         values |= settings
         all_settings = SmallerSettings(goal=Goal(**goal), **values)
-        return smaller(planted, text, all_settings, 0, recipe=recipe, folder=tmp_path, plan=plan)
+        more = {"recipe": recipe, "folder": tmp_path, "plan": plan, "start": start}
+        return smaller(planted, text, all_settings, 0, **more)
 
     return made
 
@@ -270,6 +271,28 @@ def test_a_plan_keeps_to_an_allowed_loss(make, planted):
         make({"max_bleu_loss": 0.3, "by": "mean"}, plan=plan)
     with pytest.raises(UsageError, match="a plan names the heads that go"):
         make({"heads": 3}, plan=plan)
+
+
+def test_from_a_smaller_start_the_whole_model_teaches_and_is_compared_with(
+    make, planted, monkeypatch
+):
+    taught = []
+    monkeypatch.setattr(
+        Task, "train", lambda self, what, cut, *rest, **more: taught.append(more["teacher"]) or cut
+    )
+    start = planted.without([head for head in planted.layout if head.site == "encoder"])
+    model, plan, result = make({"heads": 2}, finish=Finish(distil=True), start=start)
+    assert taught == [planted]
+    assert set(model.layout) < set(start.layout)
+    assert set(plan.removed) == set(planted.layout) - set(model.layout)
+    assert answers(result)["heads left"].startswith("2 of 18")
+    outcome = result.tables["outcome"].rows
+    assert list(outcome["heads"]) == [18, 2]
+    gone = result.tables["kept"].rows.query("site == 'encoder'")
+    assert not gone["kept"].any() and gone["step"].isna().all()
+    with pytest.raises(UsageError, match="has heads that the run's does not have"):
+        settings = SmallerSettings(goal=Goal(heads=2))
+        smaller(start, planted_corpus(8), settings, 0, recipe=None, folder=None, start=planted)
 
 
 def test_fine_tuning_with_the_whole_model_as_teacher_is_kept_and_resumed(make, planted):
