@@ -6,8 +6,9 @@ table `proof` compares, for every point of the curve, the logits of the whole mo
 gates with the logits of the smaller model, and their translations by a beam. The masked
 models translate side by side, a row of gates for every sentence of each.
 
-The largest difference is rounding: sums over fewer columns are added in another order. A
-translation can differ where two tokens are equally likely to within that rounding.
+The largest difference is rounding: sums over fewer columns may be added in another order. Where
+they are added in the same, it is exactly 0, for a closed head adds zeros. A translation can
+differ where two tokens are equally likely to within that rounding.
 """
 
 from __future__ import annotations
