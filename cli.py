@@ -188,12 +188,13 @@ def _say(error: BaseException, arguments: Sequence[str]) -> tuple[str, int]:
 
 def _called(arguments: Sequence[str]) -> str:
     """Return the command that the arguments name, for an error that does not know it."""
-    words, command = ["headcount"], front_door.get_command(click.Context(front_door), arguments[0])
-    if command is not None:
-        words.append(arguments[0])
-    if isinstance(command, click.Group) and arguments[1] in command.commands:
-        words.append(arguments[1])
-    return " ".join(words)
+    words: list[str] = []
+    command: click.Command | None = front_door
+    for word in arguments:
+        if isinstance(command, click.Group):
+            command = command.get_command(click.Context(command), word)
+            words += [word] if command else []
+    return " ".join(["headcount", *words])
 
 
 def _of_files(error: OSError) -> str:

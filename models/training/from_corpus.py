@@ -132,6 +132,8 @@ def _check_lengths(
 ) -> None:
     """Refuse a sentence that the network has too few positions for, before any update."""
     for side, lengths in (("source", source), ("target", target)):
+        if not lengths.size:
+            continue
         longest = int(lengths.argmax())
         tokens = int(lengths[longest]) + 1  # the end of a source, the beginning of a target
         if tokens > settings.max_positions:
