@@ -99,7 +99,7 @@ def test_onnxruntime_says_what_torch_says(cut, onnx):
     assert found.difference < 1e-4 * max(1, found.largest)
     assert found.tokens > 100
     # An empty sentence, a limit, a shortest length, and the rest of what a translation says.
-    search = SearchSettings(max_ratio=0, max_extra=3, min_tokens=1)
+    search = SearchSettings(max_ratio=0, max_extra=3, min_tokens=1, log_probability=True)
     mine, theirs = (it.translate(["", *SENTENCES[:3]], search) for it in (cut, exported))
     assert [it.text for it in mine] == [it.text for it in theirs]
     assert [it.finished for it in mine] == [it.finished for it in theirs]
