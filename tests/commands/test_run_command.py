@@ -15,6 +15,8 @@ import pytest
 from headcount import cli
 from headcount.analyses import pipeline, points
 from headcount.analyses.result import Result
+from headcount.commands.run_options import read_config
+from headcount.models.errors import UsageError
 
 
 def stages_done(folder):
@@ -132,6 +134,13 @@ def test_merge_dropout_without_merges_leaves_no_folder(tmp_path, capsys):
     assert cli.run([*words, "--set", "vocabulary.kind=word"]) == 2
     assert "needs a vocabulary of the kind 'bpe', not 'word'" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+def test_a_settings_file_may_begin_with_a_byte_order_mark(tmp_path):
+    (tmp_path / "a.toml").write_bytes(b"\xef\xbb\xbfseed = 1\r\n")
+    assert read_config(tmp_path / "a.toml") == {"seed": 1}
+    with pytest.raises(UsageError, match="is a directory; name a TOML file with settings"):
+        read_config(tmp_path)
 
 
 @pytest.mark.parametrize("split", ["train", "valid", "test"])
