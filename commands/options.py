@@ -21,7 +21,20 @@ import click
 Decorated = TypeVar("Decorated", bound="Callable[..., Any] | click.Command")
 
 _RESUME = "headcount.resume"
-SEED = click.IntRange(min=0, max=2**32 - 1)
+_SEEDS = click.IntRange(min=0, max=2**32 - 1)
+
+
+class _Seed(click.ParamType):
+    """A whole number of 32 bits, whose range is no part of the help."""
+
+    name = "integer"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number, or refuse it."""
+        return int(_SEEDS.convert(value, param, ctx))
+
+
+SEED = _Seed()
 """What a seed can be; see `models.settings.Seed`."""
 
 
