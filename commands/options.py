@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.types import IntParamType
 
 Decorated = TypeVar("Decorated", bound="Callable[..., Any] | click.Command")
 
@@ -24,10 +25,8 @@ _RESUME = "headcount.resume"
 _SEEDS = click.IntRange(min=0, max=2**32 - 1)
 
 
-class _Seed(click.ParamType):
+class _Seed(IntParamType):
     """A whole number of 32 bits, whose range is no part of the help."""
-
-    name = "integer"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number, or refuse it."""
