@@ -18,6 +18,8 @@ Bounds are taken for blocks of tokens at a time, by the longest row of each.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -33,7 +35,7 @@ _BEYOND = 1 << 40
 
 
 class Screen:
-    """An output table with its rough copy and the lengths of its rows.
+    """An output table with its rough copy and the lengths of its rows, made when first asked.
 
     Args:
         table: [vocabulary, width]
@@ -41,12 +43,20 @@ class Screen:
     """
 
     def __init__(self, table: Tensor, room: int) -> None:
-        vocabulary, width = table.shape
-        self.table = table.detach()
-        self.rough = self.table.t().to(torch.bfloat16).contiguous()  # [width, vocabulary]
-        lengths = F.pad(self.table.norm(dim=1), (0, room - vocabulary))  # [entry]
+        self.table, self.room = table.detach(), room
+
+    @cached_property
+    def rough(self) -> Tensor:
+        """The table in bfloat16, input features first  # [width, vocabulary]."""
+        return self.table.t().to(torch.bfloat16).contiguous()
+
+    @cached_property
+    def bounds(self) -> Tensor:
+        """How far a rough logit can be off, for a state of length 1  # [block]."""
+        vocabulary, width = self.table.shape
+        lengths = F.pad(self.table.norm(dim=1), (0, self.room - vocabulary))  # [entry]
         share = 3 * UNIT + 3 * UNIT**2 + width * 2.0**-23
-        self.bounds = share * lengths.view(-1, BLOCK).amax(1)  # [block]
+        return share * lengths.view(-1, BLOCK).amax(1)
 
     @staticmethod
     def serves(table: Tensor) -> bool:
