@@ -9,7 +9,17 @@ from .errors import UsageError
 
 def has_tiles() -> bool:
     """Say whether the processor multiplies tiles of bfloat16 (Intel's AMX)."""
-    check = getattr(torch.cpu, "_is_amx_tile_supported", None)
+    return _processor_has("amx_tile")
+
+
+def has_bfloat16() -> bool:
+    """Say whether the processor has instructions for bfloat16, tiles or not."""
+    return has_tiles() or _processor_has("avx512_bf16")
+
+
+def _processor_has(what: str) -> bool:
+    """Ask torch, whose checks are not there in every version and on every system."""
+    check = getattr(torch.cpu, f"_is_{what}_supported", None)
     return bool(check and check())
 
 

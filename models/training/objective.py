@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from ..batch import Batch
+from ..devices import has_bfloat16
 from ..losses import projected_cross_entropy
 from ..network import Network
 from .companion import Companion
@@ -136,8 +137,4 @@ def resolved_precision(wanted: str, device: torch.device) -> str:
         return wanted
     if device.type == "cuda":
         return "bfloat16" if torch.cuda.is_bf16_supported() else "float32"
-    checks = ("_is_amx_tile_supported", "_is_avx512_bf16_supported")
-    fast = device.type == "cpu" and any(
-        getattr(torch.cpu, check, lambda: False)() for check in checks
-    )
-    return "bfloat16" if fast else "float32"
+    return "bfloat16" if device.type == "cpu" and has_bfloat16() else "float32"
