@@ -35,7 +35,7 @@ import click
 
 from . import __version__
 from .commands.options import debug_option, resume_hint
-from .models.errors import HeadcountError, UsageError, did_you_mean
+from .models.errors import HeadcountError, UsageError, did_you_mean, system_says
 
 COMMANDS: dict[str, str] = {
     "run": "Go the whole way: train, evaluate, score, prune, and write the page.",
@@ -202,7 +202,7 @@ def _of_files(error: OSError) -> str:
     where = error.filename or "the standard output"
     if not error.strerror:
         return str(error)
-    return f"{where}: {error.strerror.lower()}; {_REMEDIES.get(error.errno or 0, 'check the path')}"
+    return f"{where}: {system_says(error)}; {_REMEDIES.get(error.errno or 0, 'check the path')}"
 
 
 def _accept_debug(command: click.Command) -> None:

@@ -40,7 +40,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from .. import __version__
-from ..models.errors import DataError, UsageError
+from ..models.errors import DataError, UsageError, system_says
 from ..models.files import write_json, write_text
 from .provenance import Stopwatch
 from .run_lock import only_process
@@ -147,8 +147,9 @@ class RunFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            what = (error.strerror or str(error)).lower()
-            raise UsageError(f"{path} cannot be made ({what}); choose another -o") from None
+            raise UsageError(
+                f"{path} cannot be made ({system_says(error)}); choose another -o"
+            ) from None
         foreign = sorted(file.name for file in path.iterdir() if not is_ours(file.name))
         if foreign:
             raise UsageError(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..models.errors import UsageError
+from ..models.errors import UsageError, system_says
 from .corpus_options import corpus_options, given_corpus
 from .options import echo_json, json_option, seed_option
 
@@ -89,9 +89,9 @@ def fetch_corpus(corpus: str, from_folder: Path | None) -> None:
             with _progress_bar() as progress:
                 fetch(wanted.files, folder, progress=progress)
     except (FileExistsError, NotADirectoryError, FileNotFoundError, PermissionError) as error:
-        what = (error.strerror or str(error)).lower()
         raise UsageError(
-            f"{folder} cannot be written: {what}; set HEADCOUNT_DATA to a folder of your own"
+            f"{folder} cannot be written: {system_says(error)}; set HEADCOUNT_DATA to a folder of "
+            "your own"
         ) from None
     click.echo(f"{corpus} is in {folder}")
 

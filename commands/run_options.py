@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from ..models.errors import UsageError
+from ..models.errors import UsageError, system_says
 from .corpus_options import corpus_options, given_corpus
 from .options import Decorated, device_option, resume_with, seed_option
 
@@ -133,8 +133,7 @@ def read_config(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise UsageError(f"{path}: no such file; name a TOML file with settings") from None
     except OSError as error:
-        what = (error.strerror or str(error)).lower()
-        raise UsageError(f"{path}: {what}; name a TOML file with settings") from None
+        raise UsageError(f"{path}: {system_says(error)}; name a TOML file with settings") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"{path} cannot be read as TOML: {error}") from None
 

@@ -50,6 +50,11 @@ class ThresholdError(HeadcountError):
     exit_code = 3
 
 
+def system_says(error: OSError) -> str:
+    """Return what the system said of a file, such as `not a directory`."""
+    return (error.strerror or str(error)).lower()
+
+
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """Return ` (did you mean 'x'?)` for the closest known name, or the list of them all."""
     names = sorted(known)

@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import DataError, UsageError
+from ..errors import DataError, UsageError, system_says
 
 LONGEST_LINE = 2000
 """Characters of the longest sentence by default: about 400 words, five times a long sentence."""
@@ -231,7 +231,7 @@ def _opened(path: Path) -> Iterator[io.BufferedIOBase]:
 
 
 def _unreadable(path: Path, error: OSError) -> str:
-    return f"{path}: cannot be read ({error.strerror or error}); check the path and its permissions"
+    return f"{path}: cannot be read ({system_says(error)}); check the path and its permissions"
 
 
 def open_pairs(

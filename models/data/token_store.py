@@ -30,7 +30,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DataError
+from ..errors import DataError, system_says
 from ..files import replacing
 
 MAGIC = b"HEADCOUNT TOKENS\n"
@@ -197,7 +197,7 @@ def _read_header(path: Path) -> dict[str, int | str]:
     except FileNotFoundError:
         raise DataError(f"{path}: no such token file; encode the corpus again") from None
     except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror or error})") from None
+        raise DataError(f"{path}: cannot be read ({system_says(error)})") from None
     if not start.startswith(MAGIC):
         raise DataError(f"{path}: not a token file of headcount; encode the corpus again")
     try:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import DataError, UsageError
+from ..errors import DataError, UsageError, system_says
 from ..files import write_json
 from ..gates import Head, HeadLayout
 
@@ -58,8 +58,9 @@ class PruningPlan:
             heads = tuple(Head.parse(text) for text in removed)
             return cls(str(plan["model"]), str(plan["way"]), heads)
         except OSError as error:
-            what = (error.strerror or str(error)).lower()
-            raise DataError(f"{path} cannot be read: {what}; check the path") from None
+            raise DataError(
+                f"{path} cannot be read: {system_says(error)}; check the path"
+            ) from None
         except UsageError as error:
             raise UsageError(f"{path}: {error}") from None
         except ValueError as error:
