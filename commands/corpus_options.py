@@ -21,6 +21,7 @@ from ..models.errors import UsageError
 from .options import Decorated
 
 _GIVEN = "headcount.corpus"
+_SPLITS = ("train", "valid", "test")
 
 
 def corpus_options(function: Decorated) -> Decorated:
@@ -35,8 +36,15 @@ def given_corpus() -> dict[str, Any]:
 
     Own files also say that the corpus is `files`, whatever a configuration file names. Paths
     are absolute, so that a run can be resumed from another folder.
+
+    Raises:
+        UsageError: the text of a split is given twice.
     """
     given = dict(click.get_current_context().meta.get(_GIVEN, {}))
+    for split, path in zip(_SPLITS, given.pop("tables", ()), strict=False):
+        if split in given:
+            raise UsageError(f"--tsv names the {split} text, and so does --{split}: give one")
+        given[split] = (path,)
     return {"name": "files", **given} if "train" in given else given
 
 
@@ -49,17 +57,6 @@ def _collect(context: click.Context, option: click.Parameter, value: Any) -> Non
     elif isinstance(value, Path):
         value = str(value.expanduser().absolute())
     context.meta.setdefault(_GIVEN, {})[option.name] = value
-
-
-def _collect_tables(
-    context: click.Context, _: click.Parameter, value: tuple[Path, Path, Path] | None
-) -> None:
-    """Keep one TSV file a split."""
-    for split, path in zip(("train", "valid", "test"), value or (), strict=False):
-        given = context.meta.setdefault(_GIVEN, {})
-        if split in given:
-            raise UsageError(f"--tsv names the {split} text, and so does --{split}: give one")
-        given[split] = (str(path.expanduser().absolute()),)
 
 
 def _files(split: str, what: str) -> Any:
@@ -88,11 +85,12 @@ _OPTIONS = [
     _files("test", "test"),
     click.option(
         "--tsv",
+        "tables",
         nargs=3,
         metavar="TRAIN VALID TEST",
         type=click.Path(path_type=Path),
         expose_value=False,
-        callback=_collect_tables,
+        callback=_collect,
         help="Own text as three files with lines source<TAB>target, also gzipped.",
     ),
     click.option(

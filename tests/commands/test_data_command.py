@@ -95,6 +95,7 @@ def test_dropped_pairs_are_counted(
         (["show", "--train", "a.en", "a.de"], 2, "needs valid files"),
         (["show", "--train", "a", "--tsv", "a", "b"], 2, "(see headcount data show --help)"),
         (["show", "--test", "a", "b", "--tsv", "a", "b", "c"], 2, "and so does --test: give one"),
+        (["show", "--tsv", "a", "b", "c", "--test", "a", "b"], 2, "and so does --test: give one"),
         (["show", "multi30k", "--conllu", "out"], 2, "only miniature has gold annotation"),
     ],
 )
