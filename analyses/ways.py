@@ -42,8 +42,8 @@ from .points import measure
 from .provenance import Stopwatch, provenance
 from .pruning.arms import SCRATCH, Arm, ArmPoint, run_arms
 from .pruning.finish import Finish
-from .pruning.goal import Goal, fewest, way_of
-from .pruning.way import Task, Way
+from .pruning.goal import Goal, way_of
+from .pruning.way import Task, Way, fewest
 from .pruning.way_tables import way_tables
 from .removal import RANDOM, head_counts
 from .result import Result

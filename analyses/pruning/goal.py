@@ -22,7 +22,7 @@ from ...models.quality import Difference
 from ...models.settings import Settings
 from ...probe.importance import metric
 from .importance import ByImportance
-from .way import Chosen, Task, Way, way
+from .way import Chosen, Task, Way, fewest, way
 
 
 class Goal(Settings):
@@ -93,11 +93,6 @@ class Goal(Settings):
             return True
         worst = loss.low if self.by == "bound" else loss.difference
         return -worst <= self.max_bleu_loss
-
-
-def fewest(layout: HeadLayout, candidates: int) -> int:
-    """Return how many of the candidates have to stay, so that the model has a head."""
-    return 1 if candidates == len(layout) else 0
 
 
 def way_of(name: str, options: dict[str, Any]) -> Way:

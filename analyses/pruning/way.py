@@ -243,10 +243,15 @@ class Way(Settings):
             min(self.minimum, sum(Head(*attention, head) in mine for head in ids))
             for attention, ids in layout.by_attention
         )
-        return max(1 if len(mine) == len(layout) else 0, sum(kept))
+        return max(fewest(layout, len(mine)), sum(kept))
 
 
 way: Registry[type[Way]] = Registry("way")
+
+
+def fewest(layout: HeadLayout, candidates: int) -> int:
+    """Return how many of the candidates have to stay, so that the model has a head."""
+    return 1 if candidates == len(layout) else 0
 
 
 def spared(order: Sequence[Head], layout: HeadLayout, minimum: int) -> tuple[Head, ...]:
