@@ -201,12 +201,10 @@ def _points(
     """Yield the points of one arm, and those of its control."""
     paths = _paths(arm, counts, data, search, folder)
     lacking = [at for at in range(len(counts)) if not all(it.exists() for it in paths[at])]
-    if arm.chained:
-        # Models of a descent with other settings in the same folder are none of its own.
-        own = arm.task.folder / _name(arm, counts, data, search, 0)[:12]
-        steps = _going_down(replace(arm, task=replace(arm.task, folder=own)), counts, lacking)
-    else:
-        steps = _apart(arm, counts, lacking)
+    # What a killed comparison with other settings has left in the same folder is none of its own.
+    own = arm.task.folder / _name(arm, counts, data, search, 0)[:12]
+    arm = replace(arm, task=replace(arm.task, folder=own))
+    steps = _going_down(arm, counts, lacking) if arm.chained else _apart(arm, counts, lacking)
     for at in range(len(counts)):
         if at in lacking:
             _measure(arm, next(steps), data, search, paths[at], at == lacking[0])

@@ -138,15 +138,16 @@ def test_a_way_that_begins_a_training_ends_it_at_its_own_rate(planted, tmp_path)
     assert other.finish == WaysSettings().finish
 
 
+@pytest.mark.parametrize("chained", [True, False])
 def test_what_another_comparison_left_in_the_folder_is_not_gone_on_with(
-    compare, tmp_path, monkeypatch
+    compare, tmp_path, monkeypatch, chained
 ):
     """A was killed, then B with another fine-tuning: A goes on from its own models."""
 
     def settings(rate):
         finish = Finish(share=0.1, rate=rate, average=1, validations=1)
         more = {"ways": ("leave_one_out",), "finish": finish, "shares": (0.7, 0.5, 0.3)}
-        return SETTINGS.with_changes(**more, seeds=1)
+        return SETTINGS.with_changes(**more, seeds=1, chained=chained)
 
     def killed_after(points, rate):
         real, made = arms.measure, []
