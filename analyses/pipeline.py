@@ -301,7 +301,10 @@ def open_run(path: Path) -> RunFolder:
         DataError: no run, or one whose training has not ended.
     """
     if (path / "model.json").exists() and not (path / "run.json").exists():
-        raise DataError(f"{path} is a model and no run: name its run, and this with --model")
+        raise DataError(
+            f"{path} is a model and no run: name its run, and this with --model where a "
+            "command has it"
+        )
     run = RunFolder.open(path)
     if not (run.model / "model.json").exists():
         raise DataError(f"{path} has no trained model yet: go on with `headcount run -o {path}`")

@@ -101,8 +101,7 @@ def smaller(
         _check_alone(settings)
         plan.check(first.fingerprint, layout)
         sites = tuple(dict.fromkeys(head.site for head in layout))
-        limit = {"max_bleu_loss": goal.max_bleu_loss, "by": goal.by}
-        goal = Goal(heads=len(layout) - len(plan.removed), sites=sites).with_changes(**limit)
+        goal = goal.with_changes(heads=len(layout) - len(plan.removed), sites=sites)
         way = Planned.by(plan)
     goal.count(layout)
     candidates = goal.candidates(layout)

@@ -166,15 +166,10 @@ def ways(
     check_alike(translator, others)
     data = corpus.test.head(settings.sentences)
     with nullcontext(str(folder)) if folder else TemporaryDirectory() as place:
-        tasks = [Task(translator, corpus, recipe, layout.heads, seed, Path(place))]
-        tasks += [
-            replace(
-                tasks[0],
-                translator=it.translator,
-                recipe=it.recipe,
-                folder=Path(place) / f"model-{number}",
-            )
-            for number, it in enumerate(others, start=1)
+        about = (layout.heads, seed)
+        tasks = [
+            Task(it.translator, corpus, it.recipe, *about, Path(place) / f"model-{number}")
+            for number, it in enumerate([Training("", translator, recipe), *others])
         ]
         groups = _arms(tasks, settings)
         total = sum(len(counts) * (1 + arm.control) for arms, counts in groups for arm in arms)
@@ -190,8 +185,8 @@ def ways(
             place_of = {name: at for at, name in enumerate([*settings.ways, SCRATCH])}
             points += sorted(found, key=lambda it: (place_of[it.name], it.draw))
     wholes = [measure(task.translator, (), data, settings.search) for task in tasks]
-    about = (data, settings.resamples, seed, {} if others else roles or {})
-    tables = way_tables(points, wholes, layout, *about)
+    known = {} if others else roles or {}
+    tables = way_tables(points, wholes, layout, data, settings.resamples, seed, known)
     origin = provenance(
         stopwatch,
         seed=seed,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from .run_options import assigned
 if TYPE_CHECKING:
     from ..analyses.pipeline import Pipeline
     from ..analyses.result import Result
+    from ..analyses.run_folder import RunFolder
     from ..analyses.ways import Training, WaysSettings
     from ..models.gates import HeadLayout
 
@@ -61,10 +62,15 @@ def compare_ways(
     settings.check(pipeline.translator.layout)
     others = [_training(path, pipeline) for path in runs]
     check_alike(pipeline.translator, others)
+
+    def compared(scratch: Path) -> Result:
+        return _compared(pipeline, settings, seed, scratch, others)
+
     if output is None:
-        result = _of_run(pipeline, settings, seed, others)
+        inputs = _inputs(pipeline, settings, seed, others)
+        result = _of_run(pipeline.run, inputs, compared)
     else:
-        result = _apart(pipeline, settings, seed, output, others)
+        result = _apart(output, compared)
     _show(result, as_json)
 
 
@@ -92,19 +98,18 @@ def _training(path: Path, pipeline: Pipeline) -> Training:
     return Training(path.resolve().name, other.translator, other.settings.recipe)
 
 
-def _of_run(
+def _inputs(
     pipeline: Pipeline, settings: WaysSettings, seed: int, others: Sequence[Training]
-) -> Result:
-    """Make the comparison a stage of the run, which is left alone when nothing has changed."""
+) -> dict[str, str]:
+    """Return fingerprints of all that a comparison kept in the run depends on."""
     from ..analyses.pipeline import MEASURING
     from ..analyses.provenance import code_fingerprint, fingerprint
-    from ..analyses.result import Result
     from ..models.files import sha256_of
 
-    run, roles = pipeline.run, pipeline.run.result("roles") / "result.json"
+    roles = pipeline.run.result("roles") / "result.json"
     asked = settings.model_dump(mode="json", exclude={"jobs"})  # jobs change no number
     recipes = [pipeline.settings.recipe, *(it.recipe for it in others)]
-    inputs = {
+    return {
         "settings": fingerprint([asked, seed, [it.name for it in others]]),
         "recipes": fingerprint([repr(it) for it in recipes]),
         "roles": sha256_of(roles) if roles.exists() else "none",
@@ -114,30 +119,27 @@ def _of_run(
         "text": fingerprint([pipeline.corpus.valid.fingerprint, pipeline.corpus.test.fingerprint]),
         "code": code_fingerprint(*MEASURING),
     }
+
+
+def _of_run(
+    run: RunFolder, inputs: Mapping[str, str], compared: Callable[[Path], Result]
+) -> Result:
+    """Make the comparison a stage of the run, which is left alone when nothing has changed."""
+    from ..analyses.result import Result
+
     made = run.result("ways")
-    run.stage(
-        "ways",
-        inputs,
-        [made],
-        lambda stage: _compared(pipeline, settings, seed, stage.scratch, others).save(made),
-    )
+    run.stage("ways", inputs, [made], lambda stage: compared(stage.scratch).save(made))
     return Result.load(made)
 
 
-def _apart(
-    pipeline: Pipeline,
-    settings: WaysSettings,
-    seed: int,
-    output: Path,
-    others: Sequence[Training],
-) -> Result:
+def _apart(output: Path, compared: Callable[[Path], Result]) -> Result:
     """Keep the comparison in a folder of its own."""
     import shutil
 
     scratch = output / "scratch"
     if output.exists() and (not output.is_dir() or set(output.iterdir()) - {scratch}):
         raise UsageError(f"{output} is there already; choose another folder with -o")
-    result = _compared(pipeline, settings, seed, scratch, others)
+    result = compared(scratch)
     result.save(output)
     shutil.rmtree(scratch, ignore_errors=True)
     return result
