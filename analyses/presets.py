@@ -158,7 +158,7 @@ PRESETS: dict[str, dict[str, Any]] = {
             "norm_place": "pre",
         },
         "training": {
-            # As long as 9,500 updates that read once; on Multi30k 2.2 BLEU better by greedy search.
+            # Takes as long as 9,500 that read once; on Multi30k 2.2 BLEU better by greedy search.
             "updates": 6500,
             "consistency": 2.5,
             "consistency_after": 10,
