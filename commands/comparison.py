@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,9 +80,20 @@ def _repetitions(words: Sequence[str]) -> tuple[int | None, list[Path]]:
 
     Returns:
         repetitions of each training, one where only runs were given; None where nothing was.
+
+    Raises:
+        UsageError: several numbers, one below 1, or one that is the name of a run here too: what
+            it means must not depend on which folders there happen to be.
     """
-    numbers = [int(word) for word in words if word.lstrip("-").isdigit()]
-    runs = [Path(word) for word in words if not word.lstrip("-").isdigit()]
+    numeric = [word for word in words if re.fullmatch(r"[+-]?[0-9]+", word)]
+    for word in numeric:
+        if word[0].isdigit() and (Path(word) / "run.json").exists():
+            raise UsageError(
+                f"--seeds {word}: a run here has this name; write ./{word} for the run, or "
+                f"+{word} for so many repetitions"
+            )
+    numbers = [int(word) for word in numeric]
+    runs = [Path(word) for word in words if word not in numeric]
     if len(numbers) > 1 or any(number < 1 for number in numbers):
         raise UsageError("--seeds: give one number, at least 1, and runs of other seeds")
     if not words:
@@ -262,7 +274,8 @@ _OPTIONS = [
         "--seeds",
         "seeds",
         "With --compare: so many repetitions with other seeds, 3 when not given; or a run that "
-        "trained the network from another seed, to repeat the choice on. Repeatable.",
+        "trained the network from another seed, to repeat the choice on; ./3 for a run that is "
+        "called 3. Repeatable.",
         multiple=True,
         metavar="N|RUN",
     ),

@@ -14,6 +14,7 @@ from headcount.analyses.presets import run_settings
 from headcount.analyses.pruning.way import way
 from headcount.analyses.result import Result
 from headcount.analyses.run_folder import RunFolder
+from headcount.commands.comparison import _repetitions
 from headcount.models.pruning.plan import PruningPlan
 from headcount.models.reinitialised import with_random_weights
 from headcount.models.transformer import TransformerTranslator
@@ -237,6 +238,34 @@ def test_a_choice_is_repeated_on_other_trainings(finished, capsys, tmp_path):
             assert message in error and error.count("\n") == 1
     assert not (tmp_path / "ways").exists()
     assert files_of(again) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], (None, [])),
+        (["3"], (3, [])),
+        (["+2"], (2, [])),
+        (["./2"], (1, [Path("2")])),
+        (["runs/b", "3"], (3, [Path("runs/b")])),
+        (["²"], (1, [Path("²")])),  # a digit, but no number
+    ],
+)
+def test_seeds_are_a_number_or_runs(words, expected, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("3").mkdir()  # a folder, but no run
+    Path("2").mkdir()
+    Path("2", "run.json").write_text("{}")
+    assert _repetitions(words) == expected
+
+
+def test_a_number_that_names_a_run_here_is_refused(finished, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("2").mkdir()
+    Path("2", "run.json").write_text("{}")
+    assert prune(finished, "--compare", "l0", "--seeds", "2") == 2
+    error = capsys.readouterr().err
+    assert "write ./2 for the run, or +2 for so many repetitions" in error
 
 
 def test_a_comparison_is_a_stage_of_the_run(finished, capsys, tmp_path):
