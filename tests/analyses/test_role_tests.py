@@ -47,15 +47,26 @@ def test_roles_that_go_last_are_told_from_sites_that_go_last():
 def test_a_role_that_goes_last_within_its_site_is_found():
     times = np.arange(16) / 16
     has = np.array([head.layer == 1 for head in HEADS])
-    found = compared_times(times, has, HEADS, 100, 0)
+    found = compared_times(times[None], has, HEADS, 100, 0)
     # Of 70 x 70 ways to deal four of eight twice, one is so late and one so early.
     assert found["p_within"] == pytest.approx(1 / 2001, abs=2 / 2001)
+
+
+def test_what_is_left_of_random_orders_is_the_mean_of_the_draws():
+    """A mean time is near a half for every head, as if none were left of the last quarter."""
+    later = (*HEADS[8:], *HEADS[:8])
+    removals = pd.DataFrame(order("random", HEADS) + order("random", later, draw=1))
+    having = {"any": {HEADS[0], HEADS[-1]}}  # gone before them: 0 and 15 of 16, then 8 and 7
+    table = survival_table(removals, HEADS, having, resamples=10, seed=0, n="made")
+    [row] = table.rows.to_dict("records")
+    assert row["time"] == pytest.approx((4 + 11) / 32)
+    assert (row["left_half"], row["left_quarter"]) == (0.5, 0.25)
 
 
 def test_heads_that_never_go_are_censored():
     times = np.where(np.arange(16) < 8, np.arange(16) / 16, 1.0)
     has = np.arange(16) % 2 == 0
-    found = compared_times(times, has, HEADS, 0, 0)
+    found = compared_times(times[None], has, HEADS, 0, 0)
     alone = [stats.CensoredData(it[it < 1], right=it[it >= 1]) for it in (times[has], times[~has])]
     assert found["p"] == pytest.approx(stats.logrank(*alone).pvalue)
 
