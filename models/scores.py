@@ -47,6 +47,9 @@ class Score(Protocol):
 
 score: Registry[type[Score]] = Registry("score")
 
+FEW = 32
+"""Heads of all sentences together up to which one kernel is faster with one query each."""
+
 
 @score("scaled_dot")
 class ScaledDot:
@@ -78,5 +81,17 @@ class ScaledDot:
 
     @staticmethod
     def newest(query: Tensor, key: Tensor, value: Tensor, added: Tensor | None) -> Tensor:
-        """Return the heads' outputs from one kernel  # [batch, head, query, head_width]."""
-        return F.scaled_dot_product_attention(query, key, value, added)
+        """Return the heads' outputs, from one kernel or from two products of matrices.
+
+        For one sentence a step is a string of tiny operations, of which the kernel spares some:
+        8 microseconds a sublayer instead of 15. With one query in each of many sentences
+        products of matrices are faster (66 microseconds against 78 with 16 sentences of 8
+        heads).
+        """
+        sentences, heads, queries, head_width = query.shape
+        if queries > 1 or sentences * heads <= FEW:
+            return F.scaled_dot_product_attention(query, key, value, added)
+        scores = query * (1 / math.sqrt(head_width)) @ key.mT  # [batch, head, query, key]
+        if added is not None:
+            scores += added
+        return scores.softmax(-1) @ value

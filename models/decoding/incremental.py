@@ -26,9 +26,6 @@ from ..gates import Attention
 from .cache import SLOTS, Cache, rounded_up
 from .prepared import PreparedDecoder, PreparedLayer
 
-FEW = 32
-"""Heads of all sentences together up to which one kernel is faster with one query each."""
-
 
 class Prefixes:
     """All target prefixes of a batch of sentences, and the step that extends them.
@@ -153,15 +150,14 @@ class LayerState:
                 return own.output.bias.expand_as(x)
             roles = by_role(own, self.prepared.own(x))
             query, (keys, values) = roles[0], self.prefix.append(roles[1:])
-            return attend(own, query, keys, values, mask, gates, fused=worth_fusing(query))
+            return attend(own, query, keys, values, mask, gates)
 
         def attend_source(x: Tensor) -> Tensor:
             if not cross.ids:
                 return cross.output.bias.expand_as(x)
             query = by_role(cross, cross.query(x))[0]
             keys, values = self.source
-            fused = worth_fusing(query)
-            return attend(cross, query, keys, values, source_mask, gates, fused=fused)
+            return attend(cross, query, keys, values, source_mask, gates)
 
         states = layer.self_residual(states, attend_prefix)
         states = layer.cross_residual(states, attend_source)
@@ -186,36 +182,10 @@ def attend(
     values: Tensor,
     mask: Tensor | None,
     gates: dict[Attention, Tensor],
-    *,
-    fused: bool = False,
 ) -> Tensor:
-    """Return the sublayer's output for the newest positions  # [sentence, hypothesis, width].
-
-    Args:
-        fused: whether one kernel goes from queries to outputs, see `worth_fusing`.
-    """
-    if fused:
-        context = attention.score.newest(query, keys, values, mask)
-        return attention.merged(context.transpose(1, 2), gates.get(attention.name))
-    scores = attention.score.explicit(query, keys)  # [sentence, head, hypothesis, slot]
-    if mask is not None:
-        scores += mask
-    context = scores.softmax(-1) @ values  # [sentence, head, hypothesis, head_width]
+    """Return the sublayer's output for the newest positions  # [sentence, hypothesis, width]."""
+    context = attention.score.newest(query, keys, values, mask)
     return attention.merged(context.transpose(1, 2), gates.get(attention.name))
-
-
-def worth_fusing(query: Tensor) -> bool:
-    """Say whether one kernel beats products of matrices for queries of a decoding step.
-
-    For one sentence a step is a string of tiny operations, of which the kernel spares four: 8
-    microseconds a sublayer instead of 15. With one query in each of many sentences products of
-    matrices are faster (66 microseconds against 78 with 16 sentences of 8 heads).
-
-    Args:
-        query: [sentence, head, hypothesis, head_width]
-    """
-    sentences, heads, hypotheses, _ = query.shape
-    return hypotheses > 1 or sentences * heads <= FEW
 
 
 def by_role(attention: MultiHeadAttention, features: Tensor) -> Tensor:

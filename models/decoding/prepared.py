@@ -48,14 +48,14 @@ class PreparedDecoder:
         room = rounded_up(self.table.shape[1], BLOCK)
         self.buffers = self.table.new_empty(2, 0, room)  # [.., row, vocabulary]
         own = network.output_table
-        self.screen = Screen(own, room) if Screen.serves(own) else None
+        self.screen = Screen(own) if Screen.serves(own) else None
 
     def with_own_buffers(self) -> PreparedDecoder:
         """Return a decoder with the same weights for another thread."""
         other = copy.copy(self)
         other.layers = [copy.copy(layer) for layer in self.layers]
         for layer in other.layers:
-            layer.buffer = Buffer(layer.buffer.values)
+            layer.buffer = Buffer(layer.buffer.halves[0])
         other.buffers = self.buffers.new_empty(2, 0, self.buffers.shape[2])
         return other
 
@@ -83,7 +83,7 @@ class PreparedDecoder:
         """
         if self.screen and len(states) >= WORTH:
             rows = self._rows(states)  # [row, width]
-            return self.screen.best(rows, banned, self._room(rows))
+            return self.screen.best(rows, banned)
         logits = self.logits(states)[:, 0]  # [row, vocabulary]
         logits[:, banned] = float("-inf")
         return largest(logits)[1]

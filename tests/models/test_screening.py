@@ -5,19 +5,16 @@ import torch
 from torch import Tensor
 
 from headcount.models.decoding import prepared
-from headcount.models.decoding.ranking import BLOCK
 from headcount.models.decoding.screening import WORTH, Screen
 from headcount.models.decoding.search import search
 from headcount.models.network import Network, NetworkSettings
 from headcount.models.translator import SearchSettings
 
 WIDTH, VOCABULARY = 32, 150
-ROOM = 3 * BLOCK
 
 
 def found(table: Tensor, rows: Tensor, banned: list[int]) -> Tensor:
-    logits = torch.full((len(rows), ROOM), float("-inf"))
-    return Screen(table, ROOM).best(rows, banned, logits)
+    return Screen(table).best(rows, banned)
 
 
 def drawn(*shape: int, seed: int = 0) -> Tensor:
