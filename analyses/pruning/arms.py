@@ -84,6 +84,8 @@ class ArmPoint:
         where: at which sites heads may go.
         undecided: share of the heads that were undecided when a choice by training ended.
         updates: of all trainings that the model has had since the whole one.
+        fresh: updates that this point took, its choice among them where it is the first to
+            need it; all points of a curve together took their sum.
         choosing, training, measuring: processor time of this point, in seconds.
         proof: how far the cut was from closed gates; empty for the control.
         model: which training of the network, 0 for the run's own.
@@ -97,6 +99,7 @@ class ArmPoint:
     where: str = "all"
     undecided: float | None = None
     updates: int = 0
+    fresh: int = 0
     choosing: float = 0.0
     training: float = 0.0
     measuring: float = 0.0
@@ -247,17 +250,20 @@ def _apart(arm: Arm, counts: Sequence[int], lacking: Sequence[int]) -> Iterator[
     own = arm.task.recipe.training.updates
     for heads in (counts[at] for at in lacking):
         clock = time.process_time()
+        chosen_before = order is not None and arm.way.one_order
         if order is None or not arm.way.one_order:
             order = arm.way.choice(arm.task, heads)
         removed = order.removed(heads)
         cut = order.translator.without(removed)
         chose = time.process_time()
         model = arm.finish.finished(arm.task, cut, str(heads), trained=order.trained)
-        share = arm.finish.updates(order.trained) + order.share
+        share = arm.finish.updates(order.trained)
         undecided = order.history[-1]["undecided"] if order.history else None
         times = (chose - clock, time.process_time() - chose)
         proof = proved(arm.task, order.translator, removed)
-        yield Step(heads, model, round(own * share), *times, proof, undecided)
+        updates = round(own * (share + order.share))
+        fresh = round(own * share) if chosen_before else updates
+        yield Step(heads, model, updates, fresh, *times, proof, undecided)
 
 
 def _measure(
@@ -280,6 +286,7 @@ def _measure(
         where=arm.where,
         undecided=step.undecided,
         updates=step.updates,
+        fresh=step.fresh,
         choosing=step.choosing + (arm.ordering if first else 0.0),
         training=step.training,
         measuring=time.process_time() - clock,
@@ -299,6 +306,7 @@ def _measure(
             measure(control, (), data, search),
             where=arm.where,
             updates=arm.task.recipe.training.updates,
+            fresh=arm.task.recipe.training.updates,
             training=trained,
             measuring=time.process_time() - clock - trained,
             model=arm.model,

@@ -62,7 +62,8 @@ class Step:
     Args:
         heads: candidates that are left.
         model: after fine-tuning.
-        updates: of all trainings since the whole model.
+        updates: of all trainings that the model has behind it since the whole one.
+        fresh: that this step took, those of a choice that it began for later steps too.
         choosing: processor time of the choice, in seconds.
         training: processor time of the fine-tuning, in seconds.
         proof: how far the cut was from closed gates, before training on; see `proof.compared`.
@@ -72,6 +73,7 @@ class Step:
     heads: int
     model: Translator
     updates: int
+    fresh: int
     choosing: float
     training: float
     proof: Mapping[str, Any]
@@ -173,13 +175,33 @@ class Descent:
         undecided = order.history[-1]["undecided"] if order.history else None
         times = (chose - clock, trained - chose)
         proof = proved(self.task, whole, removed)
-        return Step(heads, model, self._updates(at), *times, proof, undecided)
+        updates = (self._updates(at), self._fresh(at))
+        return Step(heads, model, *updates, *times, proof, undecided)
 
     def _updates(self, at: int) -> int:
-        """Return the updates of all trainings up to a step, those of the choices among them."""
+        """Return the updates of all trainings that the model of a step has behind it.
+
+        That of a step whose weights learnt with the gates comes from where these began, and has
+        none of the fine-tunings in between.
+        """
+        if at < 0:
+            return 0
+        stage = next(it for it in self.stages if at in it)
+        with_choice = at == (stage[-1] if self.gated else 0)
+        learnt = isinstance(self.way, TrainedWay) and self.way.weights == "trained"
+        before = stage[0] - 1 if self.gated and with_choice else at - 1
+        choosing = self._choosing(stage) if with_choice and learnt else 0.0
+        return self._updates(before) + self._made_of(self.finish.updates(), choosing)
+
+    def _fresh(self, at: int) -> int:
+        """Return the updates that a step takes, those of a choice that it begins among them."""
+        stage = next(it for it in self.stages if at in it)
+        choosing = self._choosing(stage) if at == stage[0] else 0.0
+        return self._made_of(self.finish.updates(), choosing)
+
+    def _made_of(self, *shares: float) -> int:
+        """Return the updates of trainings, given as shares of the model's own."""
         own = self.task.recipe.training.updates
-        shares = [self._choosing(stage) for stage in self.stages if stage[0] <= at]
-        shares += [self.finish.updates()] * (at + 1)
         return sum(max(1, round(own * share)) for share in shares if share)
 
     def _folder(self, at: int) -> Path:

@@ -128,6 +128,15 @@ def test_the_control_stands_beside_the_way_whose_shapes_it_has(compare):
     assert one.loc["from scratch", "bleu"] < one.loc["leave_one_out", "bleu"]
 
 
+def test_models_that_share_a_choice_do_not_train_it_again(planted, tmp_path):
+    recipe = Recipe(VocabularySettings(kind="word"), planted.network.settings, TRAINING, 0)
+    task = Task(planted, planted_corpus(32), recipe, planted.layout.heads, 0, tmp_path)
+    chosen = way["group_lasso"](share=0.05)  # four of eighty updates, one order for all
+    arm = arms.Arm("group_lasso", 0, chosen, task, Finish(finetune="none"))
+    made = list(arms._apart(arm, (9, 2), (0, 1)))
+    assert [(it.updates, it.fresh) for it in made] == [(4, 4), (4, 0)]
+
+
 def test_a_way_that_begins_a_training_ends_it_at_its_own_rate(planted, tmp_path):
     recipe = Recipe(VocabularySettings(kind="word"), planted.network.settings, TRAINING, 0)
     task = Task(planted, planted_corpus(32), recipe, planted.layout.heads, 0, tmp_path)

@@ -40,14 +40,15 @@ def steps(task, name, **options):
 
 
 @pytest.mark.parametrize(
-    ("name", "updates"),
+    ("name", "updates", "fresh"),
     [
-        ("importance", [10, 20, 30]),
-        ("l0", [25, 35, 60]),
-        pytest.param("group_lasso", [25, 35, 45], marks=pytest.mark.slow),
+        ("importance", [10, 20, 30], [10, 10, 10]),
+        # The second model is that of the gates, which began with the whole one.
+        ("l0", [10, 25, 50], [25, 10, 25]),
+        pytest.param("group_lasso", [25, 35, 45], [25, 10, 10], marks=pytest.mark.slow),
     ],
 )
-def test_every_model_is_cut_from_the_one_before(task, planted, name, updates):
+def test_every_model_is_cut_from_the_one_before(task, planted, name, updates, fresh):
     before = planted.fingerprint
     options = {} if name == "importance" else {"share": 0.15}
     made = steps(task, name, **options)
@@ -56,6 +57,7 @@ def test_every_model_is_cut_from_the_one_before(task, planted, name, updates):
     assert kept[0] > kept[1] > kept[2] == kept[2] | {CARRIER}
     # Ten updates a step, and fifteen for a choice; gates choose again when a quarter is left.
     assert [step.updates for step in made] == updates
+    assert [step.fresh for step in made] == fresh
     assert planted.fingerprint == before
     assert not list(task.folder.glob("step-*"))
 
