@@ -6,6 +6,10 @@ mean over these repetitions is what the way does in this resample. So a way that
 one lucky seed has a wide interval, and two ways are compared on the same sentences. With one
 repetition the interval is over sentences alone.
 
+Where the network was trained several times, repetitions of one training are not independent: a
+resample draws trainings first, the same ones for every way, and then for each way repetitions
+of every training that was drawn.
+
 Pitfall: three repetitions say little about the tails of a distribution over seeds; the range
 over the repetitions stands beside the interval.
 """
@@ -75,7 +79,7 @@ OVERVIEW = (
     Column("area_low", "number", "lower bound of the interval"),
     Column("area_high", "number", "upper bound of the interval"),
     Column("knee", "number", "mean number of heads below which BLEU falls faster than on average"),
-    Column("updates", "number", "updates trained for one curve"),
+    Column("updates", "number", "updates trained for all models of one curve"),
     Column("choosing", "number", "processor time to choose, one curve", "seconds"),
     Column("training", "number", "processor time to train on, one curve", "seconds"),
     Column("measuring", "number", "processor time to measure, one curve", "seconds"),
@@ -102,7 +106,8 @@ def resampled(
     """Return what every way does by one measure, with resamples of sentences and repetitions.
 
     Args:
-        points: of all arms, the whole model among them once an arm.
+        points: of all arms, the whole model among them once an arm, in the order of their
+            repetitions, of which every training has as many.
         measure: of `MEASURES`.
         data: the test sentences.
         resamples: how many.
@@ -118,12 +123,15 @@ def resampled(
         key = ((point.name, point.where), len(point.kept))
         exact.setdefault(key, []).append(float(scores(one.sum(0, keepdims=True))[0]))
         draws.setdefault(key, []).append(scores(drawn))  # [resample]
+    trainings = 1 + max(point.model for point in points)
+    drawn_trainings = generator.integers(trainings, size=(trainings, 1, resamples))
     picks: dict[tuple[Place, int], Array] = {}
     chosen: dict[Place, NDArray[np.int64]] = {}
     for (place, heads), of_repetitions in draws.items():
-        count = len(of_repetitions)
+        each = len(of_repetitions) // trainings  # one training's stand together, in its order
         if place not in chosen:
-            chosen[place] = generator.integers(count, size=(count, resamples))
+            within = generator.integers(each, size=(trainings, each, resamples))
+            chosen[place] = (drawn_trainings * each + within).reshape(-1, resamples)
         stacked = np.stack(of_repetitions)  # [repetition, resample]
         picks[place, heads] = np.take_along_axis(stacked, chosen[place], 0).mean(0)
     return Resampled(exact, picks)
@@ -197,11 +205,11 @@ def overview_table(
         drawn = np.stack([bleu.drawn[place, it] for it in counts])  # [point, resample]
         areas = _area(counts, drawn)  # [resample]
         low, high = np.percentile(areas, (2.5, 97.5))
-        longest = [max(it.updates for it in own if it.draw == d) for d in {p.draw for p in own}]
         bent = [it["heads_left"] for it in knees if (it["order"], it["where"]) == place]
         row = {"order": place[0], "where": place[1], "repetitions": repetitions}
         row |= {"area": float(_area(counts, exact[:, None])[0]), "area_low": low}
-        row |= {"area_high": high, "knee": float(np.mean(bent)), "updates": np.mean(longest)}
+        row |= {"area_high": high, "knee": float(np.mean(bent))}
+        row["updates"] = sum(it.fresh for it in own) / repetitions
         for name in ("choosing", "training", "measuring"):
             row[name] = sum(getattr(it, name) for it in own) / repetitions
         rows.append(row)

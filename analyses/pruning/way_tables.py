@@ -95,8 +95,9 @@ def way_tables(
     found = {name: resampled(every, name, data, resamples, seed) for name in MEASURES}
     n = f"{len(data)} test sentences ({data.name})"
     how = f"95 % percentile bootstrap over sentences, {resamples} resamples"
-    both = f"95 % percentile bootstrap over sentences and repetitions, {resamples} "
-    both += "resamples; least and most: of the repetitions"
+    over = "sentences, trainings of the network and their" if len(wholes) > 1 else "sentences and"
+    both = f"95 % percentile bootstrap over {over} repetitions, {resamples} resamples; least and "
+    both += "most: of the repetitions"
     caption = "Quality of physically smaller models by the way their heads were chosen."
     return {
         "curve": Table.of(caption, WAYS_CURVE, curve, n=n, interval=how),

@@ -35,8 +35,10 @@ def point(name, draw, kept, wrong, loss=10.0, **more) -> ArmPoint:
 
 POINTS = [
     point("one", 0, LAYOUT, 0),
-    point("one", 0, [E1, C0], 4, 20.0, updates=10, choosing=1.0, training=2.0, measuring=3.0),
-    point("one", 0, [C0], 9, 30.0, updates=20, choosing=0.0, training=2.0, measuring=3.0),
+    point(
+        "one", 0, [E1, C0], 4, 20.0, updates=10, fresh=10, choosing=1.0, training=2.0, measuring=3.0
+    ),
+    point("one", 0, [C0], 9, 30.0, updates=12, fresh=8, choosing=0.0, training=2.0, measuring=3.0),
     point("two", 0, LAYOUT, 0),
     point("two", 0, [E1, D0], 2, 10.0),
     point("two", 0, [E1], 3, 20.0),
@@ -79,6 +81,35 @@ def test_one_repetition_has_the_interval_of_the_paired_bootstrap(found):
     assert bounds == pytest.approx((expected.low, expected.high))
 
 
+def of_trainings(name, repetitions):
+    """A way on two trainings of the network; every repetition does what its training does."""
+    return [
+        point(name, draw, kept, 2 + 4 * model if kept else 0, 10.0 + 20 * model, model=model)
+        for draw, model in enumerate(np.repeat([0, 1], repetitions).tolist())
+        for kept in (LAYOUT, [E1, C0])
+    ]
+
+
+def test_repetitions_of_one_training_are_no_other_trainings():
+    """A mean of two drawn trainings is 2, 4 or 6; of six drawn repetitions it is between."""
+    found = {
+        name: resampled(of_trainings("one", 3), name, TEXT, 400, 3) for name in ("bleu", "nll")
+    }
+    rows = summary_table(found, "n", "i", [(("one", "all"), 2)]).rows
+    assert rows["repetitions"].tolist() == [6]
+    assert tuple(rows.loc[0, ["nll", "nll_low", "nll_high"]]) == (4, 2, 6)
+    drawn = found["nll"].drawn[("one", "all"), 2]
+    assert set(drawn.round(9).tolist()) == {2, 4, 6}
+
+
+def test_ways_are_compared_on_the_same_trainings():
+    points = [*of_trainings("one", 1), *of_trainings("two", 2)]
+    rows = against_table(resampled(points, "bleu", TEXT, 400, 3), "n", "i").rows
+    apart = rows[rows["heads_left"] == 2]
+    assert len(apart) == 2
+    assert (apart[["difference", "difference_low", "difference_high"]].abs() < 1e-9).all(axis=None)
+
+
 def test_a_way_is_as_far_from_another_as_the_other_from_it(found):
     rows = against_table(found["bleu"], "n", "i").rows
     there, back = (rows[rows["order"] == name].reset_index() for name in ("one", "two"))
@@ -97,7 +128,7 @@ def test_the_area_and_the_price_of_a_curve_by_hand(found):
     assert table.loc["one", "area"] == pytest.approx(area)
     assert table.loc["one", "area_low"] < area < table.loc["one", "area_high"]
     columns = ["updates", "choosing", "training", "measuring", "repetitions"]
-    assert list(table.loc["one", columns]) == [20, 1, 4, 6, 1]
+    assert list(table.loc["one", columns]) == [18, 1, 4, 6, 1]  # made apart, a choice shared
 
 
 def test_sites_and_roles_vanish_as_counted_by_hand():
