@@ -129,14 +129,15 @@ def metrics_table(
     """Return one row a metric: what it is, what it cost, how stable it is, and if it is proved."""
     records = []
     for name, (scores, seconds) in measured.items():
-        stable, half = sentences_to_stable(scores, np.random.default_rng(seed))
+        counted = scores.counted  # some metrics measure the first few sentences alone
+        stable, half = sentences_to_stable(counted, np.random.default_rng(seed))
         given = proofs[name]
         records.append(
             {
                 "metric": name,
                 "summary": metric.summary(name),
                 "unit": scores.unit,
-                "sentences": len(scores),
+                "sentences": len(counted),
                 "seconds": seconds,
                 "higher_is_important": scores.higher_is_important,
                 "stable_sentences": stable,

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -110,6 +110,12 @@ class HeadScores:
         return torch.cat(
             [part / norm if norm > 0 else part for part, norm in zip(parts, norms, strict=True)]
         )
+
+    @property
+    def counted(self) -> HeadScores:
+        """Return the same of the sentences that count for some head, such as those measured."""
+        some = (self.weights > 0).any(1)  # [sentence]
+        return replace(self, values=self.values[some], weights=self.weights[some])
 
     def resampled(self, generator: np.random.Generator, resamples: int) -> Tensor:
         """Return bootstrap means over sentences drawn with replacement  # [resample, head].

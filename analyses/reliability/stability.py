@@ -71,6 +71,11 @@ class Sample:
     name: str
     measured: Mapping[str, HeadScores]
 
+    @property
+    def counted(self) -> Sample:
+        """Return the same without sentences that a metric did not measure."""
+        return Sample(self.name, {name: it.counted for name, it in self.measured.items()})
+
 
 def halves(scores: HeadScores, draws: int, generator: np.random.Generator) -> list[Record]:
     """Return the correlation of the two halves of random splits, at each site."""
@@ -228,8 +233,9 @@ def stability_table(
         n: what it rests on, in words.
     """
     records: list[Record] = []
+    own, others, domain = own.counted, [it.counted for it in others], domain and domain.counted
     for metric, scores in own.measured.items():
-        # Every metric sees the same splits.
+        # Every metric that measured the same sentences sees the same splits.
         found = halves(scores, draws, np.random.default_rng(seed))
         found += sizes(scores, counts, draws, np.random.default_rng(seed))
         found += seeds(metric, [own, *others], np.random.default_rng(seed))

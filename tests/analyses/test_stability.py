@@ -9,9 +9,12 @@ from scipy import stats
 
 from headcount.analyses.ranking import between
 from headcount.analyses.reliability import ReliabilitySettings
+from headcount.analyses.reliability.stability import Sample, stability_table
+from headcount.analyses.score_tables import metrics_table
 from headcount.analyses.stability import ladder, mean_correlation, sentences_to_stable
 from headcount.models.gates import HeadLayout
 from headcount.probe.importance import HeadScores
+from headcount.probe.stream import Measured
 
 HEADS = 24
 LAYOUT = HeadLayout.full({"encoder": 1, "decoder": 1, "cross": 1}, 8)
@@ -63,6 +66,26 @@ def test_four_times_the_sentences_for_twice_the_noise():
         for noise, size in ((10, 16), (20, 64))
     )
     assert quiet == pytest.approx(loud, abs=0.02)
+
+
+def test_sentences_that_were_not_measured_count_for_nothing():
+    """A metric that measures the first 20 of 200 sentences needs as many as one that got 20."""
+    few = noisy(5, 20)
+    rows, columns = few.values.shape
+    nothing = torch.zeros(180, columns, dtype=torch.float64)
+    padded = HeadScores(
+        LAYOUT, torch.cat([few.values, nothing]), torch.cat([few.weights, nothing]), "nats"
+    )
+    table = metrics_table({"random": Measured(padded, 1.0)}, {"random": ()}, 7, "made").rows
+    assert table.loc[0, "sentences"] == rows
+    assert table.loc[0, "half_correlation"] == sentences_to_stable(few, generator())[1]
+    sample = {"random": padded}
+    options = {"counts": (5, 50), "draws": 3, "resamples": 10, "seed": 0, "n": "made"}
+    found = stability_table(Sample("a", sample), [], None, **options).rows
+    assert set(zip(found["across"], found["sentences"], found["others"], strict=True)) == {
+        ("halves", 10, 10),
+        ("sentences", 5, 15),
+    }
 
 
 def test_what_is_never_stable_has_no_number():
