@@ -23,7 +23,6 @@ seen on these sentences may have one; look at the interval.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ import numpy as np
 from ..models.data.parallel_text import ParallelText
 from ..models.quality import paired, signature
 from ..models.translator import SearchSettings, Translator
+from ..probe.roles import holm
 from .analysis import Progress, silent
 from .columns import HEAD
 from .result import Column, Table
@@ -87,17 +87,3 @@ def bleu_table(
         n=n,
         interval=f"95 % paired percentile bootstrap over sentences, {resamples} resamples",
     )
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values after Holm's step-down correction, in the order in which they came.
-
-    Source: Holm 1979, A simple sequentially rejective multiple test procedure.
-    """
-    corrected = [0.0] * len(p_values)
-    largest = 0.0
-    ascending = sorted(range(len(p_values)), key=lambda at: p_values[at])
-    for done, at in enumerate(ascending):
-        largest = max(largest, min(1.0, (len(p_values) - done) * p_values[at]))
-        corrected[at] = largest
-    return corrected

@@ -1,34 +1,17 @@
-"""BLEU without each head: the correction by hand, the test against sacrebleu's own."""
+"""BLEU without each head: the test against sacrebleu's own."""
 
-import numpy as np
 import pytest
 from made_translators import CARRIER
 from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
 
-from headcount.analyses.leave_one_out_bleu import bleu_table, holm
+from headcount.analyses.leave_one_out_bleu import bleu_table
 from headcount.analyses.score import ScoreSettings, score
 from headcount.models.gates import Head
 from headcount.models.translator import SearchSettings
 
 SEED = 12345  # sacrebleu's own
 GREEDY = SearchSettings()
-
-
-def test_holm_by_hand():
-    # Sorted: .01 x 4, .02 x 3, .03 x 2 = .06, .04 x 1, which may not fall below the one before.
-    assert holm([0.04, 0.01, 0.03, 0.02]) == pytest.approx([0.06, 0.04, 0.06, 0.06])
-    assert holm([0.5, 0.001, 0.9]) == pytest.approx([1.0, 0.003, 1.0])
-    assert holm([0.2]) == [0.2]
-    assert holm([]) == []
-
-
-def test_holm_is_between_no_correction_and_bonferronis():
-    drawn = np.random.default_rng(0).uniform(size=40)
-    corrected = np.array(holm(drawn.tolist()))
-    assert (corrected >= drawn).all()
-    assert (corrected <= np.minimum(1, drawn * 40) + 1e-12).all()
-    assert (np.diff(corrected[drawn.argsort()]) >= 0).all()
 
 
 @pytest.fixture(scope="module")

@@ -94,9 +94,19 @@ def test_sign_flips_are_about_exact():
 
 
 def test_holm_by_hand():
+    # Sorted: .01 x 4, .02 x 3, .03 x 2 = .06, .04 x 1, which may not fall below the one before.
+    assert holm([0.04, 0.01, 0.03, 0.02]) == pytest.approx([0.06, 0.04, 0.06, 0.06])
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.5, 0.9]) == [1.0, 1.0]
     assert holm([]) == []
+
+
+def test_holm_is_between_no_correction_and_bonferronis():
+    drawn = np.random.default_rng(0).uniform(size=40)
+    corrected = np.array(holm(drawn.tolist()))
+    assert (corrected >= drawn).all()
+    assert (corrected <= np.minimum(1, drawn * 40) + 1e-12).all()
+    assert (np.diff(corrected[drawn.argsort()]) >= 0).all()
 
 
 def test_no_head_has_a_role_where_all_are_chance():
