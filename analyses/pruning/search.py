@@ -173,6 +173,7 @@ class Search:
 
     def _priced(self) -> tuple[Trial, str]:
         """Make the model that a fixed price leaves."""
+        clock = Stopwatch()
         price, total = float(getattr(self.way, "price", 0.0)), len(self.task.candidates)
         chosen = self.way.choice(self.task, None)
         left = total if chosen.left is None else chosen.left
@@ -186,7 +187,7 @@ class Search:
         said = f"lambda {price:g} leaves {left} heads"
         if left < self.least:
             left, said = self.least, f"{said}, but {self.least} have to stay (--minimum)"
-        return self._tried(left, chosen, Stopwatch()), said
+        return self._tried(left, chosen, clock), said
 
     def _smallest(self) -> tuple[Trial, str]:
         """Bisect for the smallest model whose loss is allowed."""

@@ -1,5 +1,6 @@
 """Goals: what a smaller model is asked for, searched on validation text, judged on test text."""
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from headcount.analyses.pruning.finish import Finish, from_scratch
 from headcount.analyses.pruning.goal import Goal, way_of
 from headcount.analyses.pruning.importance import ByImportance
 from headcount.analyses.pruning.search import Search
+from headcount.analyses.pruning.trained import L0
 from headcount.analyses.pruning.way import Chosen, Task
 from headcount.analyses.smaller import SmallerSettings, smaller
 from headcount.models.data.vocabulary import VocabularySettings
@@ -242,6 +244,16 @@ def test_a_plan_is_followed_to_the_letter(make, planted):
         make({}, plan=replace(plan, model="0" * 64))
     with pytest.raises(UsageError, match="no head encoder"):
         make({}, plan=replace(plan, removed=(Head("encoder", 7, 0),)))
+
+
+def test_the_time_of_a_priced_model_has_its_choice_in_it(make, planted, monkeypatch):
+    def choose(self, task, heads):
+        time.sleep(0.2)
+        return Chosen(task.translator, planted.layout.heads, left=9)
+
+    monkeypatch.setattr(L0, "choose", choose)
+    _, _, result = make({}, way="l0", options={"price": 3.0})
+    assert result.tables["tried"].rows["seconds"].item() > 0.2
 
 
 @pytest.mark.parametrize(("price", "what", "try_"), [(1e6, "all", "10,"), (1e-7, "none", "0.1 ")])
