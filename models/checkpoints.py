@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -24,29 +24,49 @@ from .network import Network, NetworkSettings
 from .units import UnitLayout
 
 FORMAT = 1
+_HASH = "content_sha256"
+_REMEDY = "restore it, or make it again"
 
 
 def save_weights(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:
-    """Write named tensors as safetensors, atomically; tied tensors must appear once."""
+    """Write named tensors as safetensors, atomically; tied tensors must appear once.
+
+    A hash of them goes into the metadata: the format itself has none, and would read other
+    numbers where a disk has lost a bit.
+    """
     with replacing(path) as temporary:
         whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-        save_file(whole, temporary, metadata)
+        save_file(whole, temporary, {**metadata, _HASH: _content_hash(whole)})
 
 
 def load_weights(path: Path) -> dict[str, Tensor]:
     """Read what `save_weights` wrote.
 
     Raises:
-        CheckpointError: the file is missing, cut short or not safetensors.
+        CheckpointError: the file is missing, cut short, not safetensors, or was changed.
     """
     try:
-        return load_file(path)
+        with safe_open(path, framework="pt") as file:
+            written = (file.metadata() or {}).get(_HASH)
+        tensors = load_file(path)
     except FileNotFoundError:
         raise CheckpointError(f"{path} is missing: the model was never saved whole") from None
     except (SafetensorError, OSError) as error:
         raise CheckpointError(
-            f"{path} is not a whole safetensors file ({error}); restore it, or make it again"
+            f"{path} is not a whole safetensors file ({error}); {_REMEDY}"
         ) from None
+    if written and written != _content_hash(tensors):
+        raise CheckpointError(f"{path} was changed since it was written; {_REMEDY}")
+    return tensors
+
+
+def _content_hash(tensors: dict[str, Tensor]) -> str:
+    """Return SHA-256 over the names and bytes of tensors on the CPU."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(tensors.items()):
+        digest.update(name.encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
 
 
 def unique_weights(network: Network) -> dict[str, Tensor]:

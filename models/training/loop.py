@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NoReturn
 
 import torch
 from torch import nn
@@ -170,14 +171,14 @@ class _Run:
         """Make one optimiser step and report its figures."""
         started, update = time.monotonic(), self.progress.update + 1
         rate = learning_rate(update, self.settings)
+        for group in self.optimiser.param_groups:
+            group["lr"] = group.get("own_rate", rate)
         _inner(self.objective).epoch = epoch
         labels, total = self._gradients(batches)
         loss = total / labels
         norm = float(nn.utils.clip_grad_norm_(self.weights, self.settings.clip or math.inf))
         if not (math.isfinite(loss) and math.isfinite(norm)):
-            self._diverged(update, rate, loss)
-        for group in self.optimiser.param_groups:
-            group["lr"] = group.get("own_rate", rate)
+            self._diverged(f"loss or gradient of update {update}", loss)
         self.optimiser.step()
         self.optimiser.zero_grad()
         self.companion.after_update(update, self.network)
@@ -203,17 +204,16 @@ class _Run:
         [total] = self.processes.total([total], self.device)
         return labels, total
 
-    def _diverged(self, update: int, rate: float, loss: float) -> None:
-        kept = self.progress.checkpoints
+    def _diverged(self, what: str, loss: float) -> NoReturn:
+        kept, rate = self.progress.checkpoints, self.optimiser.param_groups[0]["lr"]
         last = checkpoint_path(self.plan.folder, kept[-1]) if kept else "none yet"
         raise DivergedError(
-            f"loss or gradient of update {update} is not finite (loss {loss:.4g}, "
-            f"learning rate {rate:.3g}): lower learning_rate or raise warmup; "
-            f"the last good checkpoint: {last}"
+            f"{what} is not finite (loss {loss:.4g}, learning rate {rate:.3g}): lower "
+            f"learning_rate or raise warmup; the last good checkpoint: {last}"
         )
 
     def _pause(self) -> None:
-        """Measure, keep a checkpoint and the state, and forget old checkpoints."""
+        """Measure, keep a checkpoint and the state, then forget old checkpoints."""
         progress = self.progress
         self.network.eval()
         if self.processes.first and not self.plan.keep_last:
@@ -225,13 +225,16 @@ class _Run:
                 progress.history[-1]["seconds"] = progress.seconds
             parts = (self.network, self.companion, self.optimiser)
             save_state(self.plan.folder, *parts, progress, self.plan.inputs)
+            self._forget_checkpoints()
 
     def _validate(self) -> None:
         """Measure the network as it is, and note whether it is the best so far."""
         progress = self.progress
         measured = self.plan.validate(self.network)
-        progress.history.append({"update": progress.update, **measured})
         nll = measured["valid_nll"]
+        if not math.isfinite(nll):
+            self._diverged(f"validation NLL after update {progress.update}", nll)
+        progress.history.append({"update": progress.update, **measured})
         better = nll < progress.best_nll
         progress.without_gain = 0 if better else progress.without_gain + 1
         if better:
@@ -242,10 +245,15 @@ class _Run:
         progress.checkpoints.append(progress.update)
         weights = unique_weights(self.network)
         save_weights(checkpoint_path(folder, progress.update), weights, {})
-        recent = progress.checkpoints[-self.settings.average :]
-        for update in set(progress.checkpoints) - {*recent, progress.best_update}:
-            checkpoint_path(folder, update).unlink(missing_ok=True)
-            progress.checkpoints.remove(update)
+        recent = {*progress.checkpoints[-self.settings.average :], progress.best_update}
+        progress.checkpoints = [update for update in progress.checkpoints if update in recent]
+
+    def _forget_checkpoints(self) -> None:
+        """Remove what the saved state does not name: until it was saved, the one before counted."""
+        kept = {checkpoint_path(self.plan.folder, it) for it in self.progress.checkpoints}
+        for path in self.plan.folder.glob("[0-9]*.safetensors"):
+            if path not in kept:
+                path.unlink()
 
     def _keep_best(self) -> None:
         """Leave the averaged weights in the network, or the best ones where they do better."""
@@ -256,7 +264,7 @@ class _Run:
         fill_network(self.network, average_of([checkpoint_path(folder, it) for it in recent]))
         self.network.eval()
         measured = self.plan.validate(self.network)
-        if measured["valid_nll"] > progress.best_nll:
+        if not measured["valid_nll"] <= progress.best_nll:  # also where it cannot be measured
             best = checkpoint_path(folder, progress.best_update)
             fill_network(self.network, average_of([best]))
             measured = self.plan.validate(self.network)

@@ -183,12 +183,47 @@ def _plan(micro_batches: int) -> loop.Plan:
     return loop.Plan(settings, None, None, None, Path(), "", 0)
 
 
-def test_a_loss_that_is_not_finite_stops_with_the_last_good_checkpoint(tmp_path: Path):
+def test_a_loss_that_is_not_finite_stops_with_the_last_good_checkpoint(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(loop, "learning_rate", lambda update, _: 0.01 if update < 6 else 1e30)
     with pytest.raises(DivergedError) as error:
-        _train(tmp_path, learning_rate=1e30, warmup=1, clip=0, validate_every=1)
-    assert "update 2" in str(error.value) or "update 3" in str(error.value)
+        _train(tmp_path, clip=0)
+    assert "update 7" in str(error.value)
+    assert "learning rate 1e+30" in str(error.value)
+    assert str(tmp_path / "4.safetensors") in str(error.value)
+
+
+def test_a_validation_that_is_not_finite_stops_and_keeps_nothing_of_it(tmp_path: Path, monkeypatch):
+    _nll_is(monkeypatch, 4.0, math.nan)
+    with pytest.raises(DivergedError) as error:
+        _train(tmp_path)
+    assert "update 8" in str(error.value)
     assert "learning rate" in str(error.value)
-    assert "1.safetensors" in str(error.value) or "2.safetensors" in str(error.value)
+    assert str(tmp_path / "4.safetensors") in str(error.value)
+    assert not (tmp_path / "8.safetensors").exists()
+
+
+def test_a_mean_that_cannot_be_measured_does_not_win(tmp_path: Path, monkeypatch):
+    _nll_is(monkeypatch, 4.0, 3.0, 2.0, math.nan, 2.0)  # validations, the mean, the best again
+    _, progress, _ = _train(tmp_path)
+    assert progress.history[-1]["averaged"] == 1
+    assert progress.history[-1]["valid_nll"] == 2.0
+
+
+def test_a_kill_before_the_state_is_written_leaves_the_checkpoints_it_names(
+    tmp_path: Path, monkeypatch
+):
+    _nll_is(monkeypatch, 4.0, 3.0)
+    save, killed = loop.save_state, []
+
+    def kill_the_second_time(*arguments):
+        if killed:
+            raise KeyboardInterrupt
+        killed.append(save(*arguments))
+
+    monkeypatch.setattr(loop, "save_state", kill_the_second_time)
+    with pytest.raises(KeyboardInterrupt):
+        _train(tmp_path, average=1)
+    assert (tmp_path / "4.safetensors").exists()
 
 
 def test_a_state_of_other_settings_is_refused(tmp_path: Path):
@@ -202,6 +237,17 @@ def test_a_damaged_state_is_refused(tmp_path: Path):
     state = tmp_path / "state.safetensors"
     state.write_bytes(state.read_bytes()[:100])
     with pytest.raises(CheckpointError, match="not a whole safetensors file"):
+        _train(tmp_path, updates=4)
+
+
+@pytest.mark.parametrize("name", ["state", "4"])
+def test_one_changed_byte_among_the_weights_is_noticed(tmp_path: Path, name: str):
+    _train(tmp_path, updates=4)
+    file = tmp_path / f"{name}.safetensors"
+    content = bytearray(file.read_bytes())
+    content[-5] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(CheckpointError, match=f"{name}.safetensors.*changed"):
         _train(tmp_path, updates=4)
 
 
