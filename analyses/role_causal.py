@@ -182,13 +182,15 @@ def causal_table(
         None where no question about these phenomena was asked.
     """
     known = set(corpus.train.source)
-    rows = []
+    rows: list[dict[str, object]] = []
+    sizes: list[int] = []
     for done, (phenomenon, kinds) in enumerate(SERVES.items()):
         sets = closed_sets(arcs, kinds)
         progress(f"roles: {phenomenon}", done, len(SERVES))
         made = contrasts(phenomenon, sentences, seed + 1, known) if sets else []
         if not made:
             continue
+        sizes.append(len(made))
         generator = np.random.default_rng(seed)
         others = {it: _others(translator, it.heads, draws, generator) for it in sets}
         masks = [(), *(it.heads for it in sets), *(o for it in sets for o in others[it])]
@@ -218,7 +220,9 @@ def causal_table(
         "What closing the heads of a role takes from the phenomenon that it would serve, beside "
         "closing equally many other heads of the site."
     )
-    n = f"{sentences} sentences of each phenomenon, in no training text"
+    few, many = min(sizes), max(sizes)
+    each = f"{few}" if few == many else f"{few} to {many}"
+    n = f"{each} sentences of each phenomenon, in no training text"
     how = f"95 % percentile bootstrap over sentences and draws, {resamples} resamples"
     return Table.of(caption, CAUSAL, rows, n=n, interval=how)
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 from scipy import stats
 
+from headcount.analyses import role_causal
 from headcount.analyses.result import Column, Result, Table
 from headcount.analyses.role_causal import Contrast, _means, closed_sets, contrasts, margins
 from headcount.analyses.role_drift import drift_tables, roles_of
@@ -69,6 +70,28 @@ def test_heads_that_never_go_are_censored():
     found = compared_times(times[None], has, HEADS, 0, 0)
     alone = [stats.CensoredData(it[it < 1], right=it[it >= 1]) for it in (times[has], times[~has])]
     assert found["p"] == pytest.approx(stats.logrank(*alone).pvalue)
+
+
+@pytest.mark.parametrize(("found", "said"), [((3, 3), "3 sentences"), ((3, 2), "2 to 3 sentences")])
+def test_as_many_sentences_are_told_as_were_found(monkeypatch, found, said):
+    """Thirty were asked for, and the training text has nearly all that the grammar can say."""
+    sizes = dict(zip(("agreement", "sense"), found, strict=True))
+    one = Contrast("source", "right", ("wrong",))
+    monkeypatch.setattr(role_causal, "contrasts", lambda name, *_: [one] * sizes.get(name, 0))
+    monkeypatch.setattr(
+        role_causal, "margins", lambda _, made, masks: {it: np.ones(len(made)) for it in masks}
+    )
+    held = {"role": True, "chosen": True, "effect": 0.2}
+    arcs = pd.DataFrame(
+        held | {"kind": kind, "direction": "", **HEADS[at]._asdict()}
+        for at, kind in enumerate(("nsubj", "sense"))
+    )
+    model = SimpleNamespace(layout=HEADS)
+    corpus = SimpleNamespace(train=SimpleNamespace(source=[]))
+    options = {"sentences": 30, "draws": 2, "bleu": False, "resamples": 5, "seed": 0}
+    table = role_causal.causal_table(model, corpus, arcs, **options)
+    assert list(table.rows["phenomenon"]) == ["agreement", "sense"]
+    assert table.n.startswith(f"{said} of each")
 
 
 def test_agreement_beside_answers_of_other_questions():
