@@ -70,5 +70,6 @@ def costs_table(
         }
         for point in points
     ]
-    n = f"{len(data)} test sentences ({data.name}), {tokens} target tokens, padding included"
+    n = f"{len(data)} test sentences ({data.name}), {tokens} target tokens"
+    n += "; what padding costs is counted too"
     return {"costs": Table.of("What the smaller models cost, counted.", COSTS, rows, n=n)}

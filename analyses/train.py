@@ -32,10 +32,15 @@ STRETCHES = 100  # rows of the curve, about
 
 CURVE = (
     Column("step", "whole", "updates made"),
-    Column("train_loss", "number", "NLL of training labels since the row above", "nats a token"),
+    Column(
+        "train_loss",
+        "number",
+        "NLL of training labels, mean of the updates since the row above",
+        "nats a token",
+    ),
     Column("valid_nll", "number", "NLL of the validation split", "nats a token"),
     Column("valid_bleu", "number", "greedy BLEU of some validation sentences", "BLEU points"),
-    Column("tokens_per_second", "number", "target tokens learnt from", "tokens a second"),
+    Column("tokens_per_second", "number", "target tokens learnt from, likewise", "tokens a second"),
     Column("seconds", "number", "training time so far, validations included", "seconds"),
     Column("learning_rate", "number", "learning rate of the last update"),
 )

@@ -29,8 +29,8 @@ class Subject(Settings):
         network: its shape; the default is preset `small`'s.
         vocabulary: entries of the joint vocabulary.
         sentences: sentence pairs of the text.
-        shortest, longest: words of a sentence; the second is never reached. Where they are next
-            to each other all sentences are equally long, and otherwise nearly so on both sides.
+        shortest, longest: words of a sentence. Where they are next to each other all sentences
+            have the first number of them, and otherwise nearly as many on both sides.
         tokens: padded tokens a batch, for everything that is compared.
         seed: of weights and text.
     """

@@ -4,7 +4,7 @@ A class such as "depth 5 and more" throws away what ridge regression can use. Th
 quantity, each with one value an example:
 
     depth           dependency arcs between the word and the root
-    head distance   words between the word and its head, to the left negative
+    head distance   words from the word to its head, 1 for the next, to the left negative
     judgements      of UDS, one quantity a property: volition, sentient, factual, ...
 
 Scored by R^2 = 1 - squared error / squared deviation from the mean, on test sentences; 0 is
