@@ -13,7 +13,7 @@ from ..rendering import Sheet, caption_of, render
 from ..wording import duration, fixed, missing, whole
 from . import section
 
-_LOSSES = (("train_loss", "training loss (label-smoothed)"), ("valid_nll", "validation NLL"))
+_LOSSES = (("train_loss", "training NLL"), ("valid_nll", "validation NLL"))
 
 
 @section("training", title="Training", place=70, needs=("train",))
@@ -26,9 +26,11 @@ def training(findings: Findings) -> Markup | None:
     last = steps[-1]
     losses = [_line(steps, name, label, style) for style, (name, label) in enumerate(_LOSSES)]
     bleu = _line(steps, "valid_bleu", "validation BLEU", 2)
+    some = findings.results["train"].settings.get("training", {}).get("validation_sentences")
     text = (
-        "Left: what training minimises, and the negative log-likelihood of unseen sentences. "
-        "Right: BLEU of greedy translations of the validation split."
+        "Left: the negative log-likelihood of training labels, under dropout and without the label "
+        "smoothing that is minimised with it, and of the validation split. Right: BLEU of greedy "
+        f"translations of {f'the first {whole(some)}' if some else 'some'} validation sentences."
     )
     return render(
         "training.html",
@@ -65,7 +67,7 @@ def training(findings: Findings) -> Markup | None:
 
 def _sheet(steps: list[dict[str, Any]]) -> Sheet:
     """Return the steps at which the validation text was read."""
-    columns = ["Step", "Training loss (nats)", "Validation NLL (nats a token)", "Validation BLEU"]
+    columns = ["Step", "Training NLL", "Validation NLL (nats a token)", "Validation BLEU"]
     printed = [
         [
             whole(row["step"]),

@@ -95,6 +95,18 @@ def test_a_curve_of_random_orders_alone_has_no_answer(tmp_path):
     assert sections_of(page) == ["curve", "heads", "metrics", "provenance"]
 
 
+@pytest.mark.parametrize("count", [0, 200])
+def test_the_curve_of_training_is_of_the_loss_that_was_written_down(tmp_path, count):
+    """The `train` Result has the plain NLL; label smoothing is only what is minimised."""
+    write_run(tmp_path)
+    settings = {"training": {"validation_sentences": count}} if count else {}
+    replace(made_train(), settings=settings).save(tmp_path / "results" / "train")
+    said = " ".join(read(build_page(tmp_path).read_text(encoding="utf-8")).text.split())
+    assert "training NLL" in said and "label-smoothed" not in said
+    assert "without the label smoothing that is minimised with it" in said
+    assert f"of {'the first 200' if count else 'some'} validation sentences" in said
+
+
 def test_tables_without_rows_make_no_section(tmp_path):
     whole = made_prune()
     empty = {name: replace(table, rows=table.rows.iloc[:0]) for name, table in whole.tables.items()}
