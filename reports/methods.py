@@ -81,6 +81,7 @@ def _recipe(findings: Findings, training: Mapping[str, Any]) -> str:
         extras.append(f"falls to zero over the last {share} of the updates")
     cooled = f", which {extras[0]}" if extras else ""
     mean = f" The weights of the last {averaged} checkpoints were averaged." if averaged > 1 else ""
+    clipped = f", gradient norm at most {training['clip']:g}" if training["clip"] else ""
     dropped = training.get("merge_dropout")
     merges = (
         f" Merges were left out with probability {dropped:g} (BPE-dropout)"
@@ -101,7 +102,7 @@ def _recipe(findings: Findings, training: Mapping[str, Any]) -> str:
         f"AdamW (learning rate {training['learning_rate']:g} after {whole(training['warmup'])} "
         f"warm-up updates, {training['schedule'].replace('_', ' ')} schedule{cooled}; betas "
         f"{training['betas'][0]:g} and {training['betas'][1]:g}, weight decay "
-        f"{training['weight_decay']:g}, gradient norm at most {training['clip']:g}) and label "
+        f"{training['weight_decay']:g}{clipped}) and label "
         f"smoothing {training['smoothing']:g}.{merges}{twice}{mean}"
     )
 

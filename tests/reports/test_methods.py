@@ -52,6 +52,13 @@ def test_the_recipe_is_the_one_of_the_run(trained):
     assert "Heads were removed" not in said and "importance" not in said
 
 
+def test_a_gradient_that_was_not_clipped_has_no_limit(trained):
+    assert "weight decay 0, gradient norm at most 1) and" in methods_paragraph(findings_of(trained))
+    training = {**trained.settings["training"], "clip": 0.0}
+    free = replace(trained, settings={**trained.settings, "training": training})
+    assert "weight decay 0) and label smoothing" in methods_paragraph(findings_of(free))
+
+
 def test_what_was_removed_by_what_is_said():
     said = methods_paragraph(findings_of(made_prune(), made_score()))
     assert "measured by leave-one-out, gradient and confidence on 200 sentences" in said
