@@ -16,7 +16,7 @@ from .drawing.palette import style_of
 from .findings import Findings, records
 from .orders import order_styles
 from .rendering import Caption, Sheet, caption_of
-from .wording import ABSENT, fixed, interval, title_of
+from .wording import ABSENT, fixed, interval, title_of, trained_on
 
 _DIGITS = {"bleu": 1, "chrf": 1, "nll": 3}
 Row = dict[str, Any]
@@ -53,10 +53,11 @@ def way_panels(findings: Findings) -> list[Panel]:
 
 def _panel(findings: Findings, rows: pd.DataFrame, place: str) -> Panel:
     where = "" if place == "all" else f", only {title_of(place).lower()} may go"
+    trained = trained_on(findings.results["ways"].settings.get("finish", {}))
+    after = "what is left is trained on" if trained else "nothing is trained again"
     text = (
-        "Heads are cut out of the weights, and what is left is trained on. Lines are means over "
-        "repetitions, drawn a little apart with their intervals; the grey band spans the "
-        "repetitions of random orders."
+        f"Heads are cut out of the weights, and {after}. Lines are means over repetitions, drawn a "
+        "little apart with their intervals; the grey band spans the repetitions of random orders."
     )
     return Panel(
         name="ways" if place == "all" else f"ways-{place}",

@@ -7,6 +7,7 @@ that columns line up.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 ABSENT = "–"  # an en dash
@@ -39,6 +40,16 @@ def title_of(name: str) -> str:
         name: as it stands in a Result, such as `leave_one_out`.
     """
     return _NAMES.get(name) or name.replace("_", " ").capitalize()
+
+
+def trained_on(finish: Mapping[str, Any]) -> bool:
+    """Say whether smaller models were trained on after the cut.
+
+    Args:
+        finish: the settings of this name; a share of the updates goes before `finetune`.
+    """
+    share = finish.get("share")
+    return bool(share) if share is not None else finish.get("finetune", "none") != "none"
 
 
 def short_commit(commit: str) -> str:

@@ -13,7 +13,7 @@ from ..methods import lower
 from ..numbers import numbers_of
 from ..orders import order_line, random_band, random_line
 from ..rendering import caption_of, render
-from ..wording import duration, fixed, interval, multiple, signed, size, title_of
+from ..wording import duration, fixed, interval, multiple, signed, size, title_of, trained_on
 from . import section
 
 OTHER_LOSSES = (0.5, 1.0, 2.0, 5.0)
@@ -140,8 +140,7 @@ def _trained(findings: Findings) -> str:
 def _way(result: Result) -> str:
     """Name the way in which a smaller model's heads were chosen, and what followed."""
     settings = result.settings
-    finish = settings.get("finish", {}).get("finetune", "none")
-    trained = "" if finish == "none" else ", trained on after the cut"
+    trained = ", trained on after the cut" if trained_on(settings.get("finish", {})) else ""
     return lower(title_of(str(settings.get("way", "its plan")))) + trained
 
 

@@ -12,7 +12,18 @@ from ..drawing.palette import style_of
 from ..findings import Findings, records
 from ..numbers import numbers_of
 from ..rendering import Caption, Sheet, caption_of, render
-from ..wording import ABSENT, fixed, interval, missing, scaled, signed, significant, title_of, whole
+from ..wording import (
+    ABSENT,
+    fixed,
+    interval,
+    missing,
+    scaled,
+    signed,
+    significant,
+    title_of,
+    trained_on,
+    whole,
+)
 from . import section
 
 Row = dict[str, Any]
@@ -77,7 +88,7 @@ def _lead(outcome: list[Row]) -> str:
 
 def _explained(finish: Row) -> str:
     """Say what was done after the cut."""
-    trained = finish.get("finetune") != "none" or bool(finish.get("share"))
+    trained = trained_on(finish)
     after = "then trained on" if trained else "nothing was trained again"
     if trained and finish.get("distil"):
         after += ", half of the loss being what the whole model would say"

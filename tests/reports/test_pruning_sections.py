@@ -74,7 +74,8 @@ def made_ways() -> Result:
         "groups": Table.of("made", GONE, vanished),
         "proof": Table.of("made", PROOF, [cut(), cut(largest_logit_difference=5e-6)]),
     }
-    return Result("ways", tables, {}, provenance(), ("Repetitions are seeds.",))
+    settings = {"finish": {"finetune": "short", "share": 0.04}}
+    return Result("ways", tables, settings, provenance(), ("Repetitions are seeds.",))
 
 
 def outcome(model: str, heads: int, bleu: float, loss: float) -> dict:
@@ -148,6 +149,27 @@ def test_the_answer_names_the_smallest_trained_model_within_the_loss(tmp_path):
 
 def words(node) -> str:
     return " ".join(node.text.split())
+
+
+@pytest.mark.parametrize(
+    ("finish", "trained"),
+    [
+        ({"finetune": "short"}, True),
+        ({"finetune": "none"}, False),
+        ({"finetune": "short", "share": 0.0}, False),  # a share goes before the word
+        ({"finetune": "none", "share": 0.1}, True),
+    ],
+)
+def test_training_on_is_told_where_there_was_some(tmp_path, finish, trained):
+    results = [
+        replace(it, settings={**it.settings, "finish": finish})
+        for it in (made_prune(), made_ways(), made_smaller())
+    ]
+    said = words(page(tmp_path / "run", *results))
+    assert ("L0 gates, trained on after the cut" in said) == trained
+    assert ("cut out of the weights; then trained on" in said) == trained
+    assert ("and what is left is trained on." in said) == trained
+    assert ("cut out of the weights, and nothing is trained again. Lines" in said) != trained
 
 
 def test_the_best_way_is_named_with_its_loss_and_with_what_chance_gives(both):
