@@ -97,7 +97,8 @@ def reliability(
         seed=seed,
         n=n,
     )
-    tables["concentration"] = concentration_table(measured, untrained, seed, resamples, n)
+    few = f"{n}; random weights on the first {min(len(data), settings.random_sentences)}"
+    tables["concentration"] = concentration_table(measured, untrained, seed, resamples, few)
     proofs = prove(members, translator, data, settings.proof_sentences, seed, progress)
     tables["verdict"] = verdict_table(list(members), proofs, tables, settings.thresholds, n)
     progress("reliability", 1, 1)

@@ -118,6 +118,8 @@ def test_what_could_not_be_asked_is_said(result):
 def test_a_trained_network_is_more_concentrated_than_random_weights(result):
     row = rows(result, "concentration", metric="gradient", measure="gini").iloc[0]
     assert row["value"] > 0.9 > row["random_weights"] > 0
+    read = min(16, SETTINGS.random_sentences)
+    assert result.tables["concentration"].n.endswith(f"; random weights on the first {read}")
 
 
 def test_random_weights_keep_shape_and_vocabulary_and_repeat_with_the_seed(planted):
