@@ -47,12 +47,10 @@ class Measure:
     Args:
         metric: builds sacrebleu's metric with the references' n-grams counted once.
         scores: from summed statistics [resample, statistic] to scores [resample].
-        higher_is_better: False for error rates.
     """
 
     metric: Callable[[Sequence[str]], Metric]
     scores: Callable[[Array], Array]
-    higher_is_better: bool = True
 
 
 measure: Registry[Measure] = Registry("quality measure")
@@ -300,4 +298,4 @@ def _ter_scores(sums: Array) -> Array:
 
 measure("bleu")(Measure(lambda references: BLEU(force=True, references=[references]), _bleu_scores))
 measure("chrf")(Measure(lambda references: CHRF(references=[references]), _chrf_scores))
-measure("ter")(Measure(lambda references: TER(references=[references]), _ter_scores, False))
+measure("ter")(Measure(lambda references: TER(references=[references]), _ter_scores))

@@ -153,11 +153,6 @@ class TransformerTranslator:
         """Yield the number of each row of gates and its `token_losses`, in the cheapest order."""
         return losses_of_masks(self.network, batch, masks)
 
-    def token_losses_without_each(self, batch: Batch) -> Iterator[Tensor]:
-        """Yield `token_losses` with one head after another closed  # each [batch, target]."""
-        found = dict(self.token_losses_of_masks(batch, self.layout.each_closed()))
-        yield from (found[column] for column in range(len(self.layout)))
-
     def capture(
         self,
         batch: Batch,

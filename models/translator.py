@@ -151,13 +151,6 @@ class Translator(Protocol):
         """
         ...
 
-    def token_losses_without_each(self, batch: Batch) -> Iterator[Tensor]:
-        """Yield `token_losses` with one head after another closed, in layout order.
-
-        The losses of the masks `layout.each_closed()`, to rounding and without gradients.
-        """
-        ...
-
     def capture(
         self,
         batch: Batch,
