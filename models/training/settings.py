@@ -23,7 +23,8 @@ class TrainingSettings(Settings):
         cooldown: share of the updates, at the end, over which the rate falls to zero.
         smoothing: label smoothing e (Vaswani et al. 2017, section 5.4).
         merge_dropout: probability that a possible merge of a BPE vocabulary is left out while a
-            word of the training text is cut, anew in every epoch (Provilkov et al. 2020).
+            word of the training text is cut, anew in every epoch (Provilkov et al. 2020). What is
+            trained for pruning, the control from scratch too, reads with all merges.
         merge_dropout_after: epochs that are read with all merges first. A small corpus that is
             cut at random from the start takes long to show which words translate which.
         consistency: what a nat of disagreement between two readings under different dropout costs
