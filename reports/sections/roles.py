@@ -56,11 +56,14 @@ def _name(row: Row) -> str:
 
 
 def _lead(findings: Findings) -> str:
-    """Say how many heads have a role, and whether any looks at a fixed distance."""
+    """Say how many heads have a role, to rest being none, and if any looks at a fixed distance."""
     offsets = findings.records("roles", "offsets")
     total = len({_name(row) for row in offsets})
     found = findings.records("roles", "roles")
-    some = f"{len({_name(row) for row in found})} of {total} heads have a role that was tested."
+    having = {_name(row) for row in found if row["family"] != "rest"}
+    resting = len({_name(row) for row in found} - having)
+    others = f"; {resting} more only rest on one kind of token" if resting else ""
+    some = f"{len(having)} of {total} heads have a role{others}."
     placed = [row for row in found if row["family"] == "position"]
     if placed:
         names = ", ".join(f"{_name(row)} ({row['role']})" for row in placed)

@@ -285,7 +285,7 @@ def test_roles_are_put_to_tests(tmp_path):
 
 def test_the_absence_of_positional_heads_is_said(section):
     text = " ".join(section.text.split())
-    assert "1 of 2 heads have a role that was tested." in text
+    assert "1 of 2 heads have a role." in text
     assert "the closest is encoder.0.0, 60 % at offset −1" in text
     assert "Two words have no piece." in text
 
@@ -293,9 +293,15 @@ def test_the_absence_of_positional_heads_is_said(section):
 def test_positional_heads_are_named(tmp_path):
     placed = {**SECOND, "family": "position", "role": "+1", "share": 0.95}
     text = " ".join(section_of(tmp_path, made_roles(positions=[placed])).text.split())
-    assert "2 of 2 heads have a role that was tested." in text
+    assert "2 of 2 heads have a role." in text
     assert "At one fixed distance look encoder.0.1 (+1)." in text
     assert "offset +1 (95 %)" in text
+
+
+def test_to_rest_is_no_role(tmp_path):
+    resting = {**SECOND, "family": "rest", "role": "end", "share": 0.95}
+    text = " ".join(section_of(tmp_path, made_roles(positions=[resting])).text.split())
+    assert "1 of 2 heads have a role; 1 more only rest on one kind of token." in text
 
 
 def test_profiles_and_distances_are_shown(section):
