@@ -99,7 +99,8 @@ def decoded(stream: BinaryIO) -> Iterator[str]:
     """Yield the lines of a UTF-8 stream without their ends.
 
     Only a line feed ends a line (with a carriage return before it, or not), so that the
-    other characters that Unicode calls line ends do not change the number of lines.
+    other characters that Unicode calls line ends do not change the number of lines. A byte
+    order mark at the start is dropped, as where a corpus is read.
 
     Raises:
         DataError: a line that is no UTF-8, by its number.
@@ -112,6 +113,7 @@ def decoded(stream: BinaryIO) -> Iterator[str]:
                 f"line {number} of the input is not UTF-8 (byte {error.start + 1}); "
                 "convert it first, such as with iconv"
             ) from None
+        line = line.removeprefix("\N{BYTE ORDER MARK}") if number == 1 else line
         yield line.removesuffix("\n").removesuffix("\r")
 
 
@@ -126,7 +128,9 @@ def translated(
     Raises:
         SentenceTooLongError: a line longer than the model has positions for, by its number.
     """
-    full = [number for number, sentence in enumerate(sentences, 1) if sentence.strip()]
+    from ..models.data.readers import has_text
+
+    full = [number for number, sentence in enumerate(sentences, 1) if has_text(sentence)]
     try:
         texts = [sentences[number - 1] for number in full]
         said = iter(translator.translate(texts, search)) if full else iter(())
@@ -135,4 +139,4 @@ def translated(
         raise SentenceTooLongError(number, error.tokens, error.limit, "line") from None
     for sentence in sentences:
         # A line break inside a translation would shift all lines behind it.
-        yield " ".join(next(said).text.splitlines()) if sentence.strip() else ""
+        yield " ".join(next(said).text.splitlines()) if has_text(sentence) else ""

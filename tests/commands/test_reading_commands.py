@@ -55,6 +55,13 @@ def test_translate_keeps_the_lines(finished, monkeypatch, capsys, block):
     assert lines[1] == lines[2] == ""
 
 
+def test_translate_reads_its_input_as_a_corpus_is_read(finished, monkeypatch, capsys):
+    _, plain, _ = translate(monkeypatch, capsys, finished, b"oak fir\nash\n")
+    marked = "\ufeffoak fir\r\nash\n\u200b\n\ufeff\n".encode()  # what cannot be seen is empty
+    code, out, _ = translate(monkeypatch, capsys, finished, marked)
+    assert (code, out) == (0, plain + "\n\n")
+
+
 def test_translate_says_what_the_model_says(finished, monkeypatch, capsys):
     translator = TransformerTranslator.load(finished / "model")
     sentences = ["oak fir pine", "ash"]
