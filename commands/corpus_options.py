@@ -48,14 +48,40 @@ def given_corpus() -> dict[str, Any]:
     return {"name": "files", **given} if "train" in given else given
 
 
+def with_whole_paths(values: dict[str, Any]) -> dict[str, Any]:
+    """Return settings in which the paths of the corpus are absolute, as options make them.
+
+    Args:
+        values: nested like the settings of a run, such as from a configuration file. What is of
+            a wrong kind stays as it is, to be refused where settings are checked.
+    """
+    corpus = values.get("corpus")
+    if not isinstance(corpus, dict):
+        return values
+    whole = dict(corpus)
+    for key in (*_SPLITS, "from_folder"):
+        match corpus.get(key):
+            case str(path):
+                whole[key] = _whole_path(path)
+            case [*paths] if all(isinstance(path, str) for path in paths):
+                whole[key] = [_whole_path(path) for path in paths]
+    return {**values, "corpus": whole}
+
+
+def _whole_path(path: str | Path) -> str:
+    from ..models.files import expanded
+
+    return str(expanded(path).absolute())
+
+
 def _collect(context: click.Context, option: click.Parameter, value: Any) -> None:
     """Keep a value that was given, under the name of its setting."""
     if value is None or value is False:
         return
     if isinstance(value, tuple):
-        value = tuple(str(path.expanduser().absolute()) for path in value)
+        value = tuple(map(_whole_path, value))
     elif isinstance(value, Path):
-        value = str(value.expanduser().absolute())
+        value = _whole_path(value)
     context.meta.setdefault(_GIVEN, {})[option.name] = value
 
 

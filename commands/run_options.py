@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from ..models.errors import UsageError, system_says
-from .corpus_options import corpus_options, given_corpus
+from .corpus_options import corpus_options, given_corpus, with_whole_paths
 from .options import Decorated, device_option, resume_with, seed_option
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def run_of(
     path = folder or Path("runs") / preset
     resume_with(f"headcount run -o {path}")
     corpus = given_corpus()
-    changes = [assigned(assignment) for assignment in assignments]
+    changes = [with_whole_paths(assigned(assignment)) for assignment in assignments]
     changes += [{"corpus": corpus}] if corpus else []
     changes += [{"seed": seed}] if _typed("seed") else []
     exists = (path / "run.json").exists()
@@ -113,7 +113,7 @@ def run_of(
             values = merged(values, change)
         settings = RunSettings.from_dict(values, "options")
     else:
-        layers = [read_config(config)] if config else []
+        layers = [with_whole_paths(read_config(config))] if config else []
         settings = run_settings(preset, *layers, *changes, where=str(config or "options"))
     text = None
     if not exists:

@@ -11,6 +11,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from .errors import UsageError
+
+
+def expanded(path: str | Path) -> Path:
+    """Return a path with the home folder in place of `~`.
+
+    Raises:
+        UsageError: there is no such user, or no home folder.
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise UsageError(f"{path}: no such home folder; write the path without ~") from None
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:

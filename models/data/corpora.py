@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import field_validator, model_validator
 
 from ..errors import DataError, UsageError
+from ..files import expanded
 from ..registry import Registry
 from ..settings import Seed, Settings
 from . import multi30k
@@ -122,11 +123,14 @@ def cache_folder() -> Path:
 
     `HEADCOUNT_DATA` when it is set, else `headcount` in the user's cache folder
     (`XDG_CACHE_HOME`, else `~/.cache`).
+
+    Raises:
+        UsageError: the home folder that it lies in is not known.
     """
     if own := os.environ.get("HEADCOUNT_DATA"):
-        return Path(own).expanduser()
+        return expanded(own)
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "headcount"
+    return (Path(base) if base else expanded("~/.cache")) / "headcount"
 
 
 @corpus("miniature")
@@ -263,7 +267,7 @@ def _read(
     """Read one split as the settings say."""
     return read_split(
         name,
-        tuple(Path(path).expanduser() for path in paths),
+        tuple(expanded(path) for path in paths),
         cache,
         memory_bytes=settings.memory_bytes,
         drop_empty=settings.drop_empty,

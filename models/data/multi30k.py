@@ -14,7 +14,7 @@ import os
 from pathlib import Path
 
 from ..errors import DataError
-from ..files import sha256_of
+from ..files import expanded, sha256_of
 from .fetch import Fetchable, RemoteFile, fetchable
 
 SPLITS = ("train", "val", "test_2016_flickr")
@@ -65,7 +65,7 @@ def locate(cache: Path, from_folder: str | Path | None = None) -> Path:
         DataError: a file is missing or differs from the published one.
     """
     if from_folder is not None:
-        return _checked(Path(from_folder).expanduser(), "give the folder with the original files")
+        return _checked(expanded(from_folder), "give the folder with the original files")
     if folder := found(cache):
         return _checked(folder, "run: headcount data fetch multi30k")
     raise DataError(

@@ -15,7 +15,8 @@ import pytest
 from headcount import cli
 from headcount.analyses import pipeline, points
 from headcount.analyses.result import Result
-from headcount.commands.run_options import read_config
+from headcount.commands.corpus_options import with_whole_paths
+from headcount.commands.run_options import assigned, read_config
 from headcount.models.errors import UsageError
 
 
@@ -141,6 +142,34 @@ def test_a_settings_file_may_begin_with_a_byte_order_mark(tmp_path):
     assert read_config(tmp_path / "a.toml") == {"seed": 1}
     with pytest.raises(UsageError, match="is a directory; name a TOML file with settings"):
         read_config(tmp_path)
+
+
+def test_paths_in_settings_hold_in_every_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.toml").write_text('[corpus]\ntrain = ["a.en", "/b/a.de"]\nvalid = "v.tsv"\n')
+    said = with_whole_paths(read_config(tmp_path / "a.toml"))["corpus"]
+    assert said == {"train": [f"{tmp_path}/a.en", "/b/a.de"], "valid": f"{tmp_path}/v.tsv"}
+    said = with_whole_paths(assigned("corpus.from_folder=m"))
+    assert said == {"corpus": {"from_folder": f"{tmp_path}/m"}}
+    assert with_whole_paths(assigned("corpus.train=[1]")) == {"corpus": {"train": [1]}}
+    assert with_whole_paths({"corpus": 3, "seed": 1}) == {"corpus": 3, "seed": 1}
+
+
+def test_a_run_whose_settings_name_relative_paths_goes_on_elsewhere(
+    finished, run_words, tmp_path, monkeypatch, capsys
+):
+    words = run_words(tmp_path / "run")
+    start = words.index("--train")
+    folder = Path(words[start + 1]).parent
+    splits = "".join(f'{it} = ["{it}.en", "{it}.de"]\n' for it in ("train", "valid", "test"))
+    (tmp_path / "a.toml").write_text(f"[corpus]\n{splits}")
+    words[start : start + 9] = ["--config", str(tmp_path / "a.toml")]
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(pipeline.Pipeline, "whole_way", lambda self, _: None)
+    monkeypatch.setattr("headcount.commands.run._findings", lambda _: {})
+    assert cli.run(words) == 0
+    made = tomllib.loads((tmp_path / "run" / "config.toml").read_text())["corpus"]
+    assert made == tomllib.loads((finished / "config.toml").read_text())["corpus"]
 
 
 @pytest.mark.parametrize("split", ["train", "valid", "test"])

@@ -157,6 +157,15 @@ def test_wrong_settings_are_refused(own_files: dict[str, tuple[str, str]]) -> No
         CorpusSettings.from_dict({"longest_line": 0})
 
 
+def test_a_home_folder_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADCOUNT_DATA", "~nobody-of-this-name/data")
+    with pytest.raises(UsageError, match="~nobody-of-this-name/data: no such home folder"):
+        cache_folder()
+    files = dict.fromkeys(("train", "valid", "test"), ("~nobody-of-this-name/a.en", "a.de"))
+    with pytest.raises(UsageError, match="~nobody-of-this-name/a\\.en: no such home folder"):
+        load_corpus(CorpusSettings.from_dict(files), Path("cache"))
+
+
 def test_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("HEADCOUNT_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
