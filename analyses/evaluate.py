@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from pydantic import Field, PositiveInt
 
 from ..models.data.parallel_text import Corpus, ParallelText
 from ..models.quality import RESAMPLES, quality, resampled_sums
@@ -81,11 +82,11 @@ class EvaluateSettings(Settings):
         examples: sentences a split and search that are shown.
     """
 
-    beams: tuple[int, ...] = (1, 5)
+    beams: tuple[PositiveInt, ...] = Field(default=(1, 5), min_length=1)
     search: SearchSettings = SearchSettings()
-    sentences: int | None = None
-    resamples: int = RESAMPLES
-    examples: int = 10
+    sentences: int | None = Field(default=None, ge=1)
+    resamples: int = Field(default=RESAMPLES, ge=1)
+    examples: int = Field(default=10, ge=0)
 
 
 @analysis("evaluate")

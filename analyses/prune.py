@@ -21,8 +21,10 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 from ..models.data.parallel_text import Corpus
 from ..models.errors import UsageError
@@ -39,6 +41,8 @@ from .prune_sites import site_points, sites_table
 from .prune_tables import curve_tables, points_of_best, samples_table
 from .removal import Point, head_counts, orders_by_chance, orders_by_metric
 from .result import Result
+
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class PruneSettings(Settings):
@@ -61,17 +65,17 @@ class PruneSettings(Settings):
     """
 
     metrics: tuple[str, ...] | None = None
-    draws: int = 10
-    shares: tuple[float, ...] = (1, 7 / 8, 3 / 4, 5 / 8, 1 / 2, 3 / 8, 1 / 4, 1 / 8, 0)
-    sentences: int = 300
+    draws: int = Field(default=10, ge=0)
+    shares: tuple[Share, ...] = (1, 7 / 8, 3 / 4, 5 / 8, 1 / 2, 3 / 8, 1 / 4, 1 / 8, 0)
+    sentences: int = Field(default=300, ge=1)
     search: SearchSettings = SearchSettings(beam=1)
-    resamples: int = RESAMPLES
-    proofs: int | None = None
-    proof_sentences: int = 4
-    examples: int = 6
-    samples: int = 3
+    resamples: int = Field(default=RESAMPLES, ge=1)
+    proofs: int | None = Field(default=None, ge=0)
+    proof_sentences: int = Field(default=4, ge=1)
+    examples: int = Field(default=6, ge=0)
+    samples: int = Field(default=3, ge=0)
     site_order: str = "leave_one_out"
-    jobs: int = 0
+    jobs: int = Field(default=0, ge=0)
 
 
 @analysis("prune")

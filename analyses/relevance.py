@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from ..models.data.parallel_text import Corpus, ParallelText
 from ..models.data.vocabulary import UNK
 from ..models.errors import DataError, UsageError
@@ -37,7 +39,7 @@ class ExampleSettings(RelevanceSettings):
         per_token: whether to keep the relevance of every head for every output token.
     """
 
-    sentences: int = 6
+    sentences: int = Field(default=6, ge=1)
     text: Literal["translation", "reference"] = "translation"
     per_token: bool = False
 

@@ -30,6 +30,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import torch
+from pydantic import Field
 
 from ..models.data.parallel_text import Corpus
 from ..models.errors import UsageError
@@ -71,15 +72,15 @@ class RolesSettings(Settings):
         causal_bleu: whether these sentences are translated as well.
     """
 
-    sentences: int = 1000
-    random_networks: int = 2
-    fewest: int = 50
-    likeness_sentences: int = 150
-    training_sentences: int = 5000
-    frequent_types: int = FREQUENT
-    resamples: int = 1000
-    causal_sentences: int = 30
-    causal_draws: int = 23
+    sentences: int = Field(default=1000, ge=1)
+    random_networks: int = Field(default=2, ge=0)
+    fewest: int = Field(default=50, ge=1)
+    likeness_sentences: int = Field(default=150, ge=1)
+    training_sentences: int = Field(default=5000, ge=1)
+    frequent_types: int = Field(default=FREQUENT, ge=0)
+    resamples: int = Field(default=1000, ge=1)
+    causal_sentences: int = Field(default=30, ge=0)
+    causal_draws: int = Field(default=23, ge=0)
     causal_bleu: bool = False
 
 

@@ -64,11 +64,11 @@ class ScoreSettings(Settings):
         search: how to translate for that.
     """
 
-    metrics: tuple[str, ...] = USUAL
+    metrics: tuple[str, ...] = Field(default=USUAL, min_length=1)
     options: dict[str, dict[str, Any]] = Field(default_factory=dict)
     split: str = "valid"
-    sentences: int = 300
-    resamples: int = 1000
+    sentences: int = Field(default=300, ge=1)
+    resamples: int = Field(default=1000, ge=1)
     proof_sentences: int = Field(default=4, ge=1)
     bleu: bool = False
     search: SearchSettings = SearchSettings()

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from ..errors import DataError, UsageError
 from ..files import expanded
@@ -63,7 +63,7 @@ class CorpusSettings(Settings):
     test: tuple[str, ...] | None = None
     drop_empty: bool = False
     longest_line: int = LONGEST_LINE
-    memory_bytes: int = 1 << 30
+    memory_bytes: int = Field(default=1 << 30, ge=0)
     from_folder: str | None = None
 
     @model_validator(mode="before")

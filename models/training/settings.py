@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from ..settings import Settings
+
+Decay = Annotated[float, Field(ge=0, lt=1)]
 
 
 class TrainingSettings(Settings):
@@ -60,7 +62,7 @@ class TrainingSettings(Settings):
     consistency: float = Field(default=0.0, ge=0)
     consistency_after: int = Field(default=0, ge=0)
     weight_decay: float = Field(default=0.0, ge=0)
-    betas: tuple[float, float] = (0.9, 0.98)
+    betas: tuple[Decay, Decay] = (0.9, 0.98)
     clip: float = Field(default=1.0, ge=0)
     average: int = Field(default=5, ge=1)
     validate_every: int = Field(default=500, ge=1)

@@ -120,6 +120,16 @@ def test_a_misspelt_corpus_leaves_no_folder(tmp_path, capsys, words, code, messa
         ("score.metrics=['confidenc']", "did you mean 'confidence'"),
         ("reliability.metrics=['confidenc']", "did you mean 'confidence'"),
         ("prune.metrics=['shapley']", "which score.metrics does not measure"),
+        ("evaluate.resamples=0", "resamples: Input should be greater than or equal to 1"),
+        ("evaluate.beams=[]", "beams: Tuple should have at least 1 item"),
+        ("evaluate.sentences=-5", "sentences: Input should be greater than or equal to 1"),
+        ("score.sentences=0", "sentences: Input should be greater than or equal to 1"),
+        ("prune.shares=[2]", "Input should be less than or equal to 1"),
+        ("prune.proof_sentences=0", "Input should be greater than or equal to 1"),
+        ("roles.sentences=-1", "sentences: Input should be greater than or equal to 1"),
+        ("relevance.sentences=-1", "sentences: Input should be greater than or equal to 1"),
+        ("training.betas=[2, 2]", "Input should be less than 1"),
+        ("corpus.memory_bytes=-1", "Input should be greater than or equal to 0"),
     ],
 )
 def test_settings_that_cannot_work_leave_no_folder(tmp_path, capsys, setting, message):
