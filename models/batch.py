@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
+import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,14 @@ class Tokens:
     @classmethod
     def padded(cls, sentences: Sequence[Sequence[int]], pad: int, special: set[int]) -> Tokens:
         """Pad id sequences on the right; `special` ids are BOS and EOS."""
-        rows = [torch.as_tensor(sentence, dtype=torch.long) for sentence in sentences]
-        ids = pad_sequence(rows, batch_first=True, padding_value=pad)  # [batch, token]
-        lengths = torch.tensor([len(row) for row in rows])  # [batch]
-        real = torch.arange(ids.shape[1]) < lengths[:, None]  # [batch, token]
-        marks = torch.tensor(sorted(special), dtype=torch.long)
-        return cls(ids, real, real & ~torch.isin(ids, marks), bool(real.all()))
+        lengths = np.array([len(sentence) for sentence in sentences])  # [batch]
+        real = np.arange(lengths.max()) < lengths[:, None]  # [batch, token]
+        ids = np.full(real.shape, pad, dtype=np.int64)  # [batch, token]
+        # At once: a GPU waits for whoever pads a thousand sentences one by one.
+        ids[real] = np.fromiter(chain.from_iterable(sentences), np.int64, int(lengths.sum()))
+        ordinary = real & ~np.isin(ids, sorted(special))  # [batch, token]
+        parts = (torch.from_numpy(ids), torch.from_numpy(real), torch.from_numpy(ordinary))
+        return cls(*parts, bool(real.all()))
 
     @property
     def visible(self) -> Tensor | None:
