@@ -43,7 +43,7 @@ def command(
     from ..models.training.processes import joined, own_device
     from .progress import ProgressBar
 
-    place = own_device(resolve_device(device))
+    place = resolve_device(own_device(device))
     with joined(place) as processes, ProgressBar() as progress:
         text = None
         if processes.first:

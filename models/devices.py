@@ -23,6 +23,12 @@ def _processor_has(what: str) -> bool:
     return bool(check and check())
 
 
+def wait_for(device: torch.device) -> None:
+    """Wait until a GPU has done what it was given: its calls return before their work is done."""
+    if device.type != "cpu":
+        torch.accelerator.synchronize(device)
+
+
 def resolve_device(name: str) -> torch.device:
     """Return the device that `name` means; `auto` is the first CUDA GPU, else the CPU.
 

@@ -10,6 +10,7 @@ feed-forward, initialisation), and every attention may have its own number of he
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Literal
 
@@ -123,15 +124,14 @@ class EncoderLayer(nn.Module):
         self,
         states: Tensor,
         visible: Tensor | None,
-        gates: dict[Attention, Tensor],
+        gates: Tensor | None,
         recorder: Recorder | None,
         unit_gates: Tensor | None = None,
     ) -> Tensor:
         """Return the next layer's input  # [batch, source, width]."""
-        attention = self.attention
 
         def attend(x: Tensor) -> Tensor:
-            return attention(x, x, visible, gates=gates.get(attention.name), recorder=recorder)
+            return self.attention(x, x, visible, gates=gates, recorder=recorder)
 
         states = self.attention_residual(states, attend)
         return self.feed_forward_residual(states, gated(self.feed_forward, unit_gates))
@@ -157,7 +157,8 @@ class DecoderLayer(nn.Module):
         memory: Tensor,
         own_visible: Tensor | None,
         visible: Tensor | None,
-        gates: dict[Attention, Tensor],
+        own_gates: Tensor | None,
+        gates: Tensor | None,
         recorder: Recorder | None,
         unit_gates: Tensor | None = None,
     ) -> Tensor:
@@ -165,11 +166,10 @@ class DecoderLayer(nn.Module):
         own, cross = self.self_attention, self.cross_attention
 
         def attend_prefix(x: Tensor) -> Tensor:
-            gate = gates.get(own.name)
-            return own(x, x, own_visible, causal=True, gates=gate, recorder=recorder)
+            return own(x, x, own_visible, causal=True, gates=own_gates, recorder=recorder)
 
         def attend_memory(x: Tensor) -> Tensor:
-            return cross(x, memory, visible, gates=gates.get(cross.name), recorder=recorder)
+            return cross(x, memory, visible, gates=gates, recorder=recorder)
 
         states = self.self_residual(states, attend_prefix)
         states = self.cross_residual(states, attend_memory)
@@ -231,6 +231,10 @@ class Network(nn.Module):
             initialisation[self.settings.initialisation](self, generator)
         return self
 
+    def with_same_weights(self) -> Network:
+        """Return a network of modules of its own that has these very weights, not copies."""
+        return copy.deepcopy(self, {id(it): it for it in (*self.parameters(), *self.buffers())})
+
     @property
     def attentions(self) -> dict[Attention, MultiHeadAttention]:
         """Every attention sublayer by its name."""
@@ -255,7 +259,8 @@ class Network(nn.Module):
         for number, layer in enumerate(self.encoder):
             _record_state(recorder, "encoder", states)
             unit_gates = units[FeedForward("encoder", number)] if units else None
-            states = layer(states, source.visible, by_attention, recorder, unit_gates)
+            own_gates = by_attention.get(Attention("encoder", number))
+            states = layer(states, source.visible, own_gates, recorder, unit_gates)
         return _ended(self.encoder_norm, states, recorder, "encoder")
 
     def decode(
@@ -274,7 +279,8 @@ class Network(nn.Module):
         for number, layer in enumerate(self.decoder):
             _record_state(recorder, "decoder", states)
             unit_gates = units[FeedForward("decoder", number)] if units else None
-            states = layer(states, memory, *masks, by_attention, recorder, unit_gates)
+            both = (by_attention.get(Attention(site, number)) for site in ("decoder", "cross"))
+            states = layer(states, memory, *masks, *both, recorder, unit_gates)
         return _ended(self.decoder_norm, states, recorder, "decoder")
 
     def forward(

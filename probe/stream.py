@@ -26,6 +26,7 @@ from torch import Tensor
 
 from ..models.batch import Batch
 from ..models.data.parallel_text import ParallelText
+from ..models.devices import wait_for
 from ..models.translator import Capture, Translator
 from .importance import HeadScores, Metric, empty_scores
 from .slopes import loss_slopes
@@ -145,6 +146,7 @@ def _walk(
         view = BatchView(translator, batch)
         started = time.perf_counter()
         getattr(view, first.reads)
+        wait_for(translator.device)
         passed = time.perf_counter() - started
         for name, member in readers.items():
             started = time.perf_counter()

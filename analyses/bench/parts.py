@@ -32,6 +32,7 @@ from ...models.data.vocabulary import BOS, EOS, PAD
 from ...models.decoding.prepared import PreparedDecoder
 from ...models.decoding.ranking import Rules
 from ...models.decoding.search import search_batch
+from ...models.devices import wait_for
 from ...models.network import DecoderLayer, EncoderLayer, Network
 from ...models.translator import SearchSettings
 
@@ -134,7 +135,7 @@ def clock(device: torch.device) -> Read:
         return time.process_time
 
     def waited() -> float:
-        torch.accelerator.synchronize(device)
+        wait_for(device)
         return time.perf_counter()
 
     return waited

@@ -30,6 +30,7 @@ from .objective import (
     ConsistentObjective,
     DistilledObjective,
     Objective,
+    compiled,
     resolved_precision,
 )
 from .order import TextByEpoch, collated, on_device, updates_of
@@ -113,14 +114,13 @@ class _Run:
             torch.manual_seed(plan.seed * 1009 + processes.rank + self.progress.update)
         self.objective = self._objective()
         self.started = time.monotonic() - self.progress.seconds
+        self.ready = time.monotonic()  # for the next update, whose text may have to be waited for
 
     def _objective(self) -> nn.Module:
         settings = self.settings
         precision = resolved_precision(settings.precision, self.device)
-        if settings.compile:
-            for layer in (*self.network.encoder, *self.network.decoder):
-                layer.compile(dynamic=True)
-        parts = (self.network, settings.smoothing, precision, self.companion)
+        network = compiled(self.network) if settings.compile else self.network
+        parts = (network, settings.smoothing, precision, self.companion)
         teacher = self.plan.teacher
         if teacher:
             objective: Objective = DistilledObjective(*parts, teacher)
@@ -130,7 +130,10 @@ class _Run:
             )
         else:
             objective = Objective(*parts)
-        return objective if self.processes.world == 1 else DistributedDataParallel(objective)
+        if self.processes.world == 1:
+            return objective
+        # Buffers are constants: to send them before every batch would be in vain.
+        return DistributedDataParallel(objective, broadcast_buffers=False)
 
     def until_done(self) -> Progress:
         """Go round until a limit is reached, then leave the best weights in the network."""
@@ -141,6 +144,7 @@ class _Run:
             self._update(epoch, batches)
             if self.progress.update % self.settings.validate_every == 0:
                 self._pause()
+            self.ready = time.monotonic()
         if self.plan.keep_last:
             self.network.eval()
             return self.progress
@@ -169,7 +173,7 @@ class _Run:
 
     def _update(self, epoch: int, batches: list[Batch]) -> None:
         """Make one optimiser step and report its figures."""
-        started, update = time.monotonic(), self.progress.update + 1
+        update = self.progress.update + 1
         rate = learning_rate(update, self.settings)
         for group in self.optimiser.param_groups:
             group["lr"] = group.get("own_rate", rate)
@@ -187,7 +191,7 @@ class _Run:
         self.progress.seconds = now - self.started
         if self.processes.first:
             figures = {"update": update, "epoch": epoch, "train_nll": loss, "learning_rate": rate}
-            speed = {"tokens_per_second": labels / (now - started)}
+            speed = {"tokens_per_second": labels / (now - self.ready)}
             self.plan.report(figures | speed | {"seconds": self.progress.seconds})
 
     def _gradients(self, batches: list[Batch]) -> tuple[float, float]:

@@ -131,6 +131,20 @@ class DistilledObjective(Objective):
         return (smoothed + taught) / 2, plain
 
 
+def compiled(network: Network) -> Network:
+    """Return a copy for training that shares the weights, with compiled layers.
+
+    Layers of one kind share their graphs: two of the encoder and four of the decoder, with and
+    without padding. The network itself stays as it is. Measured as a compiled one it would need
+    as many graphs again, for reading without gradients, and torch takes eight of a kind and
+    then compiles no more.
+    """
+    copied = network.with_same_weights()
+    for layer in (*copied.encoder, *copied.decoder):
+        layer.compile(dynamic=True)
+    return copied.train()
+
+
 def resolved_precision(wanted: str, device: torch.device) -> str:
     """Return `float32` or `bfloat16` for `auto`: bfloat16 where there are instructions for it."""
     if wanted != "auto":

@@ -131,7 +131,7 @@ def on_device(
 ) -> Iterator[tuple[int, list[Batch]]]:
     """Move batches to the device; for a GPU a thread prepares and pins the next ones."""
     if device.type != "cuda":
-        yield from updates
+        yield from ((epoch, [batch.to(device) for batch in batches]) for epoch, batches in updates)
         return
 
     def prepared() -> tuple[int, list[Batch]]:

@@ -11,9 +11,15 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
 import torch
 from torch import distributed
+
+from ..errors import UsageError
+
+PATIENCE = timedelta(hours=12)
+"""How long processes wait while the first one learns vocabularies, encodes text or validates."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +56,23 @@ class Processes:
         return bool(answer.item())
 
 
-def own_device(device: torch.device) -> torch.device:
-    """Return the GPU that is this process's own; other devices are shared."""
-    if device.type != "cuda" or "LOCAL_RANK" not in os.environ:
-        return device
-    return torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+def own_device(name: str) -> str:
+    """Return the name of the GPU that is this process's own; other devices are shared.
+
+    Raises:
+        UsageError: torchrun has started more processes on this machine than it has GPUs.
+    """
+    kind, _, _ = name.partition(":")
+    on_gpu = kind == "cuda" or (kind == "auto" and torch.cuda.is_available())
+    if not on_gpu or "LOCAL_RANK" not in os.environ:
+        return name
+    own, gpus = int(os.environ["LOCAL_RANK"]), torch.cuda.device_count()
+    if own >= gpus > 0:
+        raise UsageError(
+            f"there are more processes than GPUs: start --nproc-per-node {gpus}, "
+            "or train on the CPU with --device cpu"
+        )
+    return f"cuda:{own}"
 
 
 @contextmanager
@@ -66,7 +84,8 @@ def joined(device: torch.device) -> Iterator[Processes]:
         return
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    backend = "nccl" if device.type == "cuda" else "gloo"
+    distributed.init_process_group(backend, timeout=PATIENCE)
     try:
         yield Processes(distributed.get_rank(), world)
     finally:

@@ -70,7 +70,7 @@ def save_state(
         tensors |= {f"{key}.{name}": value for key, value in moments.items()}
     tensors["random.cpu"] = torch.get_rng_state()
     if network.output_table.is_cuda:
-        tensors["random.cuda"] = torch.cuda.get_rng_state()
+        tensors["random.cuda"] = torch.cuda.get_rng_state(network.output_table.device)
     about = {
         "progress": json.dumps(asdict(progress)),
         "history": json.dumps(companion.history),
@@ -106,7 +106,7 @@ def load_state(
     _fill_moments(network, companion, optimiser, tensors)
     torch.set_rng_state(tensors["random.cpu"])
     if network.output_table.is_cuda and "random.cuda" in tensors:
-        torch.cuda.set_rng_state(tensors["random.cuda"])
+        torch.cuda.set_rng_state(tensors["random.cuda"], network.output_table.device)
     return Progress(**json.loads(about["progress"]))
 
 

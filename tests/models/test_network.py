@@ -102,7 +102,7 @@ def test_no_logit_depends_on_later_target_tokens():
     memory = network.encode(batch.source)
     out = states
     for layer in network.decoder:
-        out = layer(out, memory, batch.target.visible, batch.source.visible, {}, None)
+        out = layer(out, memory, batch.target.visible, batch.source.visible, None, None, None)
     for position in range(4):
         [gradient] = torch.autograd.grad(out[:, position].sum(), states, retain_graph=True)
         size = gradient.abs().sum((0, 2))
