@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 import torch
+from pydantic import Field
 from torch import Tensor
 
 from .batch import Batch
@@ -34,12 +35,12 @@ class SearchSettings(Settings):
             normalise the vocabulary at every step; a beam always says it.
     """
 
-    beam: int = 1
-    length_penalty: float = 1.0
-    min_tokens: int = 0
-    max_ratio: float = 1.5
-    max_extra: int = 20
-    batch_tokens: int = 2048
+    beam: int = Field(default=1, ge=1)
+    length_penalty: float = Field(default=1.0, ge=-10, le=10)
+    min_tokens: int = Field(default=0, ge=0)
+    max_ratio: float = Field(default=1.5, ge=0)
+    max_extra: int = Field(default=20, ge=0)
+    batch_tokens: int = Field(default=2048, ge=1)
     log_probability: bool = False
 
 

@@ -122,6 +122,8 @@ def test_a_misspelt_corpus_leaves_no_folder(tmp_path, capsys, words, code, messa
         ("prune.metrics=['shapley']", "which score.metrics does not measure"),
         ("evaluate.resamples=0", "resamples: Input should be greater than or equal to 1"),
         ("evaluate.beams=[]", "beams: Tuple should have at least 1 item"),
+        ("evaluate.search.min_tokens=-1", "greater than or equal to 0"),
+        ("evaluate.search.length_penalty=1e30", "less than or equal to 10"),
         ("evaluate.sentences=-5", "sentences: Input should be greater than or equal to 1"),
         ("score.sentences=0", "sentences: Input should be greater than or equal to 1"),
         ("prune.shares=[2]", "Input should be less than or equal to 1"),
