@@ -167,8 +167,7 @@ def _versions(network: Network) -> Versions:
 
 def _working_copy(network: Network) -> Network:
     """Return a copy in evaluation mode with the same weights; activations work in place."""
-    shared = {id(weight): weight for weight in (*network.parameters(), *network.buffers())}
-    copied = copy.deepcopy(network, shared)
+    copied = network.with_same_weights()
     for part in copied.modules():
         if isinstance(part, nn.ReLU):
             part.inplace = True
