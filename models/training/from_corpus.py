@@ -198,7 +198,8 @@ def _text_by_epoch(
     sides = zip((text.source, text.target), vocabularies, words, strict=True)
     source, target = (CutTable.of(*side, rate, recipe.seed) for side in sides)
     sizes = (len(vocabularies[0]), len(vocabularies[1]))
-    return RecutText(plain, after, (source, target), (epochs[0], epochs[1]), sizes, recipe.seed)
+    paths, positions = (epochs[0], epochs[1]), recipe.network.max_positions
+    return RecutText(plain, after, (source, target), paths, sizes, recipe.seed, positions)
 
 
 def encoded(

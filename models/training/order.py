@@ -9,7 +9,7 @@ every epoch.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,6 +57,9 @@ class TrainingText:
 class RecutText:
     """Text whose words are cut into pieces anew in every epoch (`data.merge_dropout`).
 
+    A sentence that so would come to have more tokens than a network has positions for is read
+    with all merges.
+
     Args:
         plain: the text as it is read in the first epochs, with all merges.
         first: the first epoch that is cut at random, 0-based.
@@ -64,6 +67,7 @@ class RecutText:
         paths: where the encoded source and target of one epoch at a time are kept.
         vocabulary_sizes: of the source and of the target.
         seed: makes the choice among the cuts, with the epoch's number.
+        positions: most tokens of a sentence, EOS or BOS counted.
     """
 
     def __init__(
@@ -74,10 +78,11 @@ class RecutText:
         paths: tuple[Path, Path],
         vocabulary_sizes: tuple[int, int],
         seed: int,
+        positions: int,
     ) -> None:
         self._plain, self._first = plain, first
         self._cuts, self._paths = cuts, paths
-        self._sizes, self._seed = vocabulary_sizes, seed
+        self._sizes, self._seed, self._positions = vocabulary_sizes, seed, positions
         self._read: tuple[int, TrainingText] | None = None
 
     def of_epoch(self, epoch: int) -> TrainingText:
@@ -86,14 +91,22 @@ class RecutText:
             return self._plain
         if self._read is None or self._read[0] != epoch:
             generator = np.random.default_rng((self._seed, epoch))
-            sides = zip(self._cuts, self._paths, self._sizes, strict=True)
+            whole = (self._plain.source, self._plain.target)
+            sides = zip(self._cuts, whole, self._paths, self._sizes, strict=True)
             source, target = (
-                TokenStore.build(path, cuts.draw(generator), vocabulary_size=size)
-                for cuts, path, size in sides
+                TokenStore.build(path, self._fitting(cuts, plain, generator), vocabulary_size=size)
+                for cuts, plain, path, size in sides
             )
             text = TrainingText(source, target, source.lengths, target.lengths)
             self._read = (epoch, text)
         return self._read[1]
+
+    def _fitting(
+        self, cuts: CutTable, plain: IdSequences, generator: np.random.Generator
+    ) -> Iterator[Sequence[int] | np.ndarray]:
+        """Yield the ids of every sentence  # [token]."""
+        for sentence, cut in enumerate(cuts.draw(generator)):
+            yield cut if len(cut) < self._positions else plain[sentence]
 
 
 def updates_of(

@@ -73,27 +73,43 @@ def test_a_merge_that_is_left_out_may_be_made_at_a_later_step():
     assert found[(4, 5)] / times == pytest.approx(3 / 8, abs=0.02)
 
 
-def test_each_epoch_is_cut_anew_and_an_epoch_again_is_the_same(tmp_path: Path):
+WHOLE = VOCABULARY.encode_ids(TEXTS)
+
+
+def recut(folder: Path, positions: int = 1000) -> RecutText:
     tables = tuple(
-        CutTable.of(TEXTS, VOCABULARY, tmp_path / f"{side}.words", 0.3, 0) for side in range(2)
+        CutTable.of(TEXTS, VOCABULARY, folder / f"{side}.words", 0.3, 0) for side in range(2)
     )
-    paths = (tmp_path / "source.epoch", tmp_path / "target.epoch")
-    sizes = (len(VOCABULARY), len(VOCABULARY))
+    lengths = np.array([len(sentence) for sentence in WHOLE])
+    plain = TrainingText(WHOLE, WHOLE, lengths, lengths)
+    paths = (folder / "source.epoch", folder / "target.epoch")
+    return RecutText(plain, 1, tables, paths, (len(VOCABULARY),) * 2, 5, positions)
 
-    def read(epoch: int, text: RecutText) -> list[list[int]]:
-        of_epoch = text.of_epoch(epoch)
-        assert of_epoch.source_lengths.tolist() == [len(of_epoch.source[i]) for i in range(20)]
-        return [list(of_epoch.source[i]) + list(of_epoch.target[i]) for i in range(20)]
 
-    ids = VOCABULARY.encode_ids(TEXTS)
-    lengths = np.array([len(sentence) for sentence in ids])
-    plain = TrainingText(ids, ids, lengths, lengths)
-    text = RecutText(plain, 1, tables, paths, sizes, seed=5)
+def read(epoch: int, text: RecutText) -> list[list[int]]:
+    """Return the source sentences and behind them the target sentences."""
+    of_epoch = text.of_epoch(epoch)
+    assert of_epoch.source_lengths.tolist() == [len(of_epoch.source[i]) for i in range(20)]
+    return [list(side[i]) for side in (of_epoch.source, of_epoch.target) for i in range(20)]
+
+
+def test_each_epoch_is_cut_anew_and_an_epoch_again_is_the_same(tmp_path: Path):
+    text = recut(tmp_path)
     first, second = read(1, text), read(2, text)
     assert first != second
-    assert read(2, RecutText(plain, 1, tables, paths, sizes, seed=5)) == second
+    assert read(2, recut(tmp_path)) == second
     assert read(1, text) == first
-    assert read(0, text) == [2 * sentence for sentence in ids]
+    assert read(0, text) == 2 * WHOLE
+
+
+def test_a_cut_of_more_tokens_than_there_are_positions_is_not_taken(tmp_path: Path):
+    """The longest sentence fits with its EOS as long as all its merges are made."""
+    positions = 1 + max(len(sentence) for sentence in WHOLE)
+    free, fitting = read(1, recut(tmp_path)), read(1, recut(tmp_path, positions))
+    pairs = zip(free, 2 * WHOLE, strict=True)
+    assert fitting == [cut if len(cut) < positions else whole for cut, whole in pairs]
+    assert fitting != free
+    assert fitting != 2 * WHOLE
 
 
 @pytest.mark.parametrize("kind", ["unigram", "word"])
