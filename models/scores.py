@@ -71,7 +71,7 @@ class ScaledDot:
         On a CPU the kernel's backward in bfloat16 is over ten times slower than in float32,
         so a training step there attends in float32.
         """
-        mask = None if visible is None or causal else visible[:, None, None, :]
+        mask = None if causal or visible is None else visible[:, None, None, :]
         slow = query.device.type == "cpu" and query.dtype == torch.bfloat16
         if slow and torch.is_grad_enabled():
             with torch.autocast("cpu", enabled=False):
