@@ -27,7 +27,6 @@ from pydantic import Field
 from torch import Tensor
 
 from ..models.data.parallel_text import Corpus, ParallelText
-from ..models.errors import DataError
 from ..models.gates import Head
 from ..models.settings import Settings
 from ..models.translator import SearchSettings, Translator
@@ -74,7 +73,8 @@ class AttentionExampleSettings(Settings):
     Args:
         sentences: so many, spread evenly over those of the validation split that are short
             enough.
-        longest: tokens of a sentence on either side, BOS and EOS not counted.
+        longest: tokens of a sentence on either side, BOS and EOS not counted; where none is so
+            short, the shortest is shown.
         text: what stands on the target side: the model's own `translation`, or the
             `reference`.
     """
@@ -93,24 +93,15 @@ def attention_examples(
     seed: int,
     progress: Progress = silent,
 ) -> Result:
-    """The attention of every head on example sentences, one byte a weight.
-
-    Raises:
-        DataError: no validation sentence is short enough.
-    """
+    """The attention of every head on example sentences, one byte a weight."""
     stopwatch = Stopwatch()
     progress("attention examples", 0, 1)
-    numbers = _short(translator, corpus.valid, settings)
+    numbers, said, most = _chosen(translator, corpus.valid, settings)
     data = corpus.valid.select(numbers)
-    said = list(data.target)
-    if settings.text == "translation":
-        said = [it.text for it in translator.translate(data.source, SEARCH)]
     sentences: list[Record] = []
     tokens: list[Record] = []
     attention: list[Record] = []
     for place, pieces, weights in _seen(translator, data.source, said):
-        if len(pieces["target"]) - 1 > settings.longest:
-            continue
         number = {"sentence": numbers[place]}
         texts = {"source": data.source[place], "target": said[place]}
         sentences.append({**number, **texts, "reference": data.target[place]})
@@ -121,11 +112,6 @@ def attention_examples(
         ]
         attention += [number | row for row in weights]
     progress("attention examples", 1, 1)
-    if not sentences:
-        raise DataError(
-            f"no translation has {settings.longest} tokens or fewer: raise "
-            "attention_examples.longest, or show the reference"
-        )
     tables = {
         name: Table.of(caption, columns, sorted(rows, key=lambda it: it["sentence"]), n=n)
         for name, caption, columns, rows, n in (
@@ -148,25 +134,37 @@ def attention_examples(
         device=translator.device,
     )
     described = settings.model_dump(mode="json")
-    return Result("attention_examples", tables, described, origin, _remarks(settings))
+    return Result("attention_examples", tables, described, origin, _remarks(settings, most))
 
 
-def _short(
+def _chosen(
     translator: Translator, text: ParallelText, settings: AttentionExampleSettings
-) -> list[int]:
-    """Return the numbers of some sentences of at most so many tokens on both sides."""
-    short = [
-        number
-        for number, (source, target) in enumerate(zip(text.source, text.target, strict=True))
-        if len(translator.offsets(source, "source")) <= settings.longest
-        and len(translator.offsets(target, "target")) <= settings.longest
-    ]
-    if not short:
-        raise DataError(
-            f"no validation sentence has {settings.longest} tokens or fewer on both sides: "
-            "raise attention_examples.longest"
-        )
-    return [short[at] for at in spread(len(short), settings.sentences)]
+) -> tuple[list[int], list[str], int]:
+    """Return the numbers of the sentences to show, their target sides, and their most tokens."""
+    sides = (_lengths(translator, text.source, "source"), _lengths(translator, text.target))
+    numbers, most = _short([max(both) for both in zip(*sides, strict=True)], settings.longest)
+    numbers = [numbers[at] for at in spread(len(numbers), settings.sentences)]
+    data = text.select(numbers)
+    if settings.text == "reference":
+        return numbers, list(data.target), most
+    said = [it.text for it in translator.translate(data.source, SEARCH)]
+    places, most = _short(_lengths(translator, said), most)
+    return [numbers[at] for at in places], [said[at] for at in places], most
+
+
+def _lengths(translator: Translator, texts: Sequence[str], side: str = "target") -> list[int]:
+    """Return the tokens of every sentence, BOS and EOS not counted."""
+    return [len(translator.offsets(text, side)) for text in texts]
+
+
+def _short(lengths: Sequence[int], longest: int) -> tuple[list[int], int]:
+    """Return the numbers of the sentences that are short enough, or else of the shortest.
+
+    Returns:
+        Them, and the most tokens that one may have.
+    """
+    most = max(longest, min(lengths))
+    return [number for number, length in enumerate(lengths) if length <= most], most
 
 
 def _seen(
@@ -201,10 +199,10 @@ def packed(weights: Tensor) -> str:
     return base64.b64encode(steps.numpy().tobytes()).decode("ascii")
 
 
-def _remarks(settings: AttentionExampleSettings) -> tuple[str, ...]:
-    """Return what a reader of the weights must know."""
+def _remarks(settings: AttentionExampleSettings, most: int) -> tuple[str, ...]:
+    """Return what a reader of the weights must know, `most` being the longest side shown."""
     told = "the model's own translation" if settings.text == "translation" else "the reference"
     return (
         f"The target side is {told}; a target row shows where a head looks to say the next token.",
-        f"Only sentences of at most {settings.longest} tokens a side are shown.",
+        f"Only sentences of at most {most} tokens a side are shown.",
     )

@@ -13,9 +13,9 @@ from headcount.analyses.attention_examples import (
     attention_examples,
     packed,
 )
-from headcount.models.errors import DataError
 
 __all__ = ["copying", "nano", "pairs", "planted", "vocabulary"]
+SIDES = ("source", "target")
 SETTINGS = AttentionExampleSettings(sentences=4, text="reference")
 
 
@@ -70,14 +70,26 @@ def test_what_is_shown_is_what_the_model_says(nano, copying):
     assert list(sentences["target"]) == said
 
 
-def test_long_sentences_are_left_out_and_none_at_all_is_refused(nano, copying):
+def test_long_sentences_are_left_out(nano, copying):
     lengths = [len(nano.offsets(it, "source")) for it in copying.valid.source]
     limit = sorted(lengths)[len(lengths) // 2]
     settings = SETTINGS.with_changes(longest=limit, sentences=50)
     found = attention_examples(nano, copying, settings, seed=0).tables["sentences"].rows
     assert len(found) == sum(length <= limit for length in lengths)
-    long = copying.valid.select([at for at, length in enumerate(lengths) if length > 1])
-    with pytest.raises(DataError, match=r"raise attention_examples\.longest"):
-        attention_examples(
-            nano, replace(copying, valid=long), SETTINGS.with_changes(longest=1), seed=0
-        )
+
+
+@pytest.mark.parametrize("text", ["reference", "translation"])
+def test_where_none_is_short_the_shortest_is_shown(nano, copying, text):
+    """As with a vocabulary of characters, or a model that has learnt next to nothing."""
+    lengths = [len(nano.offsets(it, "source")) for it in copying.valid.source]
+    long = replace(
+        copying,
+        valid=copying.valid.select([at for at, it in enumerate(lengths) if it > min(lengths)]),
+    )
+    settings = SETTINGS.with_changes(longest=1, text=text)
+    found = attention_examples(nano, long, settings, seed=0)
+    rows = found.tables["sentences"].rows
+    source, target = ([len(nano.offsets(it, side)) for it in rows[side]] for side in SIDES)
+    assert set(source) == {min(it for it in lengths if it > min(lengths))}
+    assert len(set(target)) == 1
+    assert f"at most {max(source[0], target[0])} tokens" in found.remarks[1]
