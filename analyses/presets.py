@@ -158,8 +158,9 @@ PRESETS: dict[str, dict[str, Any]] = {
             "norm_place": "pre",
         },
         "training": {
-            # Takes as long as 9,500 that read once; on Multi30k 2.2 BLEU better by greedy search.
-            "updates": 6500,
+            # On Multi30k 40.0 BLEU by greedy search and 41.1 by beam 5. As many updates that read
+            # every sentence once take half as long and reach 37.3 and 39.2.
+            "updates": 9500,
             "consistency": 2.5,
             "consistency_after": 10,
             "schedule": "constant",
