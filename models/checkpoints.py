@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor
 
 from .errors import CheckpointError, UsageError
@@ -40,33 +40,49 @@ def save_weights(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
 
 
 def load_weights(path: Path) -> dict[str, Tensor]:
-    """Read what `save_weights` wrote.
+    """Read the tensors that `save_weights` wrote, see `load_with_metadata`."""
+    return load_with_metadata(path)[0]
+
+
+def load_with_metadata(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Read the tensors and the metadata that `save_weights` wrote.
 
     Raises:
         CheckpointError: the file is missing, cut short, not safetensors, or was changed.
     """
+    tensors, metadata = _read(path)
+    if _HASH in metadata and metadata[_HASH] != _content_hash(tensors):
+        raise CheckpointError(f"{path} was changed since it was written; {_REMEDY}")
+    return tensors, metadata
+
+
+def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Read tensors and metadata without asking whether they were changed."""
     try:
         with safe_open(path, framework="pt") as file:
-            written = (file.metadata() or {}).get(_HASH)
-        tensors = load_file(path)
+            names = file.keys()
+            return {name: file.get_tensor(name) for name in names}, file.metadata() or {}
     except FileNotFoundError:
         raise CheckpointError(f"{path} is missing: the model was never saved whole") from None
     except (SafetensorError, OSError) as error:
         raise CheckpointError(
             f"{path} is not a whole safetensors file ({error}); {_REMEDY}"
         ) from None
-    if written and written != _content_hash(tensors):
-        raise CheckpointError(f"{path} was changed since it was written; {_REMEDY}")
-    return tensors
 
 
 def _content_hash(tensors: dict[str, Tensor]) -> str:
-    """Return SHA-256 over the names and bytes of tensors on the CPU."""
+    """Return SHA-256 over the names and bytes of tensors."""
     digest = hashlib.sha256()
+    _hash_into(digest, tensors)
+    return digest.hexdigest()
+
+
+def _hash_into(digest: hashlib._Hash, tensors: dict[str, Tensor]) -> None:
+    """Add names and bytes of tensors, by name, to a hash that was begun."""
     for name, tensor in sorted(tensors.items()):
         digest.update(name.encode())
-        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
-    return digest.hexdigest()
+        flat = tensor.detach().cpu().contiguous().reshape(-1)
+        digest.update(flat.view(torch.uint8).numpy().data)
 
 
 def unique_weights(network: Network) -> dict[str, Tensor]:
@@ -100,7 +116,7 @@ def load_network(folder: Path) -> tuple[Network, dict[str, Any]]:
     """
     described = _read_description(folder / "model.json")
     weights = folder / "weights.safetensors"
-    tensors = load_weights(weights)
+    tensors, _ = _read(weights)  # the hash of the whole file says whether it was changed
     if sha256_of(weights) != described["weights_sha256"]:
         raise CheckpointError(
             f"{weights} does not match {folder / 'model.json'}: it was changed; restore it, or "
@@ -144,9 +160,7 @@ def fingerprint_of(network: Network, *others: str) -> str:
     shape = [network.settings.model_dump(), network.layout.to_dict()]
     described = [*shape, *_units(network).values(), *others]
     digest.update(json.dumps(described, sort_keys=True).encode())
-    for name, weight in sorted(unique_weights(network).items()):
-        digest.update(name.encode())
-        digest.update(weight.detach().cpu().contiguous().numpy().tobytes())
+    _hash_into(digest, unique_weights(network))
     return digest.hexdigest()
 
 

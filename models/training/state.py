@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from ..checkpoints import fill_network, load_weights, save_weights, unique_weights
+from ..checkpoints import fill_network, load_with_metadata, save_weights, unique_weights
 from ..errors import CheckpointError
 from ..network import Network
 from .companion import Companion
@@ -94,8 +93,7 @@ def load_state(
     path = folder / "state.safetensors"
     if not path.exists():
         return None
-    tensors = load_weights(path)
-    about = _metadata(path)
+    tensors, about = load_with_metadata(path)
     if about.get("inputs") != inputs:
         raise CheckpointError(
             f"{path} was made with other settings or data: restore them, or delete {folder}"
@@ -108,16 +106,6 @@ def load_state(
     if network.output_table.is_cuda and "random.cuda" in tensors:
         torch.cuda.set_rng_state(tensors["random.cuda"], network.output_table.device)
     return Progress(**json.loads(about["progress"]))
-
-
-def _metadata(path: Path) -> dict[str, str]:
-    try:
-        with safe_open(path, framework="pt") as file:
-            return file.metadata() or {}
-    except SafetensorError as error:
-        raise CheckpointError(
-            f"{path} is damaged ({error}): delete {path.parent} to train from the start"
-        ) from None
 
 
 def _with_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
