@@ -47,8 +47,8 @@ class Screen:
 
     def __init__(self, table: Tensor) -> None:
         self.table = table.detach()
-        self.blocks = -(-len(table) // BLOCK)
-        self.missing = self.blocks * BLOCK - len(table)  # entries beyond the vocabulary
+        self.missing = -len(table) % BLOCK  # entries beyond the vocabulary
+        self.blocks = (len(table) + self.missing) // BLOCK
 
     @cached_property
     def rough(self) -> Tensor:
