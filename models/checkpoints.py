@@ -34,9 +34,18 @@ def save_weights(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
     A hash of them goes into the metadata: the format itself has none, and would read other
     numbers where a disk has lost a bit.
     """
+    _write(path, tensors, {**metadata, _HASH: _content_hash(tensors)})
+
+
+def _write(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:
+    """Write tensors and metadata as they are.
+
+    Pitfall: the library puts entries of the metadata in any order, so a file whose own hash is
+    to be the same for the same weights can have one entry only.
+    """
     with replacing(path) as temporary:
         whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-        save_file(whole, temporary, {**metadata, _HASH: _content_hash(whole)})
+        save_file(whole, temporary, metadata)
 
 
 def load_weights(path: Path) -> dict[str, Tensor]:
@@ -93,7 +102,7 @@ def unique_weights(network: Network) -> dict[str, Tensor]:
 def save_network(folder: Path, network: Network, extra: dict[str, Any]) -> None:
     """Write `weights.safetensors`, then `model.json` with shape, layout and hashes."""
     weights = folder / "weights.safetensors"
-    save_weights(weights, unique_weights(network), {"format": f"headcount {FORMAT}"})
+    _write(weights, unique_weights(network), {"format": f"headcount {FORMAT}"})
     described = {
         "format": f"headcount {FORMAT}",
         "network": network.settings.model_dump(),

@@ -35,6 +35,15 @@ def test_a_cut_model_comes_back_as_it_was(tmp_path: Path):
         assert torch.equal(loaded(tiny_batch()), network(tiny_batch()))
 
 
+def test_the_same_weights_make_the_same_file(tmp_path: Path):
+    """Entries of a header come in an order of the moment, so that one save says nothing."""
+    network, files = _network(), set()
+    for _ in range(8):
+        save_network(tmp_path, network, {})
+        files.add((tmp_path / "weights.safetensors").read_bytes())
+    assert len(files) == 1
+
+
 def test_tied_tables_are_stored_once():
     names = unique_weights(_network())
     assert sum("table" in name for name in names) == 1
